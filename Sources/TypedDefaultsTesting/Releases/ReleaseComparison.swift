@@ -25,8 +25,14 @@ struct ReleaseComparison {
     }
 
     private mutating func compare(_ path: String, isOld: Bool, isNew: Bool) {
-        let (was, now) = (old.reads[path], users.first { $0.sample.name == "default" }?.after.reads[path])
+        let never = users.first { $0.sample.name == "default" }?.after.reads ?? [:]
+        let (was, now) = (old.reads[path], never[path])
         if !isNew {
+            // An enum with values may read what was a number.
+            let choices = users.filter { $0.sample.chose != nil && $0.before.stored[path] != nil }.map(\.after.reads)
+            let parts = Set(choices.flatMap { reads in reads.keys.filter { reads[$0] != never[$0] } })
+                .filter { $0.hasPrefix("\(path).") }.map(program.shortName).sorted()
+            guard parts.isEmpty else { return say("-", path, "now read as \(parts.joined(separator: ", "))") }
             let stored = users.filter { $0.before.stored[path] != nil }.map { $0.after.stored[path] }
             let end = stored.contains { $0 != nil } ? ", stays stored" : ", removed by the migration"
             say("-", path, "no longer read\(stored.isEmpty ? "" : end)")

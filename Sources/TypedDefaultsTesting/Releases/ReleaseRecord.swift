@@ -31,11 +31,15 @@ struct ReleaseRecord: Codable, Equatable {
         var users: [(name: String, chose: String?, contents: SuiteContents)] = [("default", nil, start.contents)]
         var everything = start.contents
         for setting in program.settings {
-            let part = try setting.read(start.contents)
+            let (part, pinned) = (try setting.read(start.contents), setting.pinned?.entries)
             for (path, values, isClosed) in setting.choices(part ?? [:], part, setting.defaultValue) {
                 let name = ([setting.name] + path).joined(separator: ".")
                 if isClosed { cases[name] = [reads[name]].compactMap { $0 } + values }
-                if values.isEmpty, setting.pinned?.entries?[path.first ?? ""] == nil { unsampled.append(name) }
+                if values.isEmpty, pinned?[path.first ?? ""] == nil {
+                    // An enum with values is one property.
+                    let property = reads.keys.first { name.hasPrefix("\($0).") } ?? name
+                    if !unsampled.contains(property) { unsampled.append(property) }
+                }
                 // The parts of a struct in a config are one choice.
                 let unit = ([setting.name] + path.prefix(setting.isConfig ? 1 : 0)).joined(separator: ".")
                 for value in values {
@@ -60,6 +64,9 @@ struct ReleaseRecord: Codable, Equatable {
             unsampled.removeAll(where: changed.contains)
         }
     }
+
+    /// Returns whether users store and read the same in both.
+    func isSame(as other: ReleaseRecord) -> Bool { samples == other.samples && reads == other.reads }
 
     /// Returns the user of a sample.
     func user(_ sample: Sample) -> ReleasedUser {

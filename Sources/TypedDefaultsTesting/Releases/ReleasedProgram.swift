@@ -22,6 +22,18 @@ struct ReleasedProgram {
         return prefixes.count == 1 && path.hasPrefix(prefixes[0]) ? String(path.dropFirst(prefixes[0].count)) : path
     }
 
+    /// Returns the properties that have other values in each run.
+    private func randomProperties(_ record: ReleaseRecord) throws -> [String] {
+        let again = try ReleaseRecord(of: self)
+        let users = zip(record.samples.map { record.user($0).reads }, again.samples.map { again.user($0).reads })
+        // The default of a config is the same as long as the process runs.
+        let starts = settings.flatMap { setting in
+            let change = setting.fixed.flatMap { setting.fixed?.changes(from: $0) }
+            return change.map { PropertyList.dictionary([setting.name: $0]).properties().keys.map { $0 } } ?? []
+        }
+        return Set(users.flatMap { one, two in one.keys.filter { one[$0] != two[$0] } } + starts).sorted()
+    }
+
     /// Compares the program with the records of its releases, which are files in a folder.
     ///
     /// - Returns: What to tell the developer; `nil` if the record of this release is up to date.
@@ -47,15 +59,27 @@ struct ReleasedProgram {
         texts += open.map { "\($0.key) (users of \($0.value.joined(separator: ", ")))" }.sorted()
         let gone = (old?.approved ?? [:]).keys.filter { new.approved[$0] == nil }
         texts += gone.map { "no longer happens: \($0)" }.sorted()
-        if let old, old.samples != new.samples {
-            texts += ReleaseComparison(self, from: old, to: new).lines.map { "since its record: \($0)" }.sorted()
+        let random = try randomProperties(new)
+        texts += random.map { "\($0) differs in each run, and no fixed value was found: give it a fixed default." }
+        if let old {
+            let lines = old.isSame(as: new) ? [] : ReleaseComparison(self, from: old, to: new).lines
+            texts += lines.map { "since its record: \($0)" }.sorted()
+            let parts = try PropertyList(encoding: new).changes(from: PropertyList(encoding: old))?.entries?.keys
+                .sorted()
+            if texts.count == 1, let parts {
+                texts.append("No user notices this: other \(parts.joined(separator: ", ")).")
+            }
             let isOther = Set(old.reads.keys).isDisjoint(with: new.reads.keys)
             let next = "If \(version) has been released, its record must not change: pass the next version."
-            texts.append(isOther ? "If another test records other settings here, pass `named:` to both." : next)
+            let other = "If another test records other settings here, pass `named:` to both."
+            if random.isEmpty, !old.isSame(as: new) { texts.append(isOther ? other : next) }
         }
-        let cures = "Usual cures: a step of the migrator, a wider type or rule, an optional."
-        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user notices this.") }
-        texts += new.unsampled.map { "No sample chooses \($0): make its type CaseIterable, or pass `samples`." }
+        if texts.count > 1, random.isEmpty {
+            texts.append("Usual cures: a step of the migrator, a wider type or rule, an optional.")
+        }
+        texts += new.unsampled.map {
+            "No sample chooses \($0): pass `samples`, or make an enum without associated values CaseIterable."
+        }
         let idle = new.samples.filter { customSamples[$0.name] != nil && $0.reads.isEmpty }
         texts += idle.map { "The sample “\($0.name)” changes nothing that these settings read." }
         let file = Fixture(path: "\(folder)/\(version).json")
@@ -109,6 +133,13 @@ extension PropertyList {
         guard let name = path.first else { return value }
         let part = (entries?[name] ?? [:]).replacing(path.dropFirst(), by: value)
         return .dictionary((entries ?? [:]).merging([name: part]) { $1 })
+    }
+
+    /// Returns the entries that differ from those of another form, at the greatest depth.
+    func changes(from other: PropertyList) -> PropertyList? {
+        guard self != other else { return nil }
+        guard let entries, let others = other.entries, entries.keys == others.keys else { return self }
+        return .dictionary(entries.reduce(into: [:]) { $0[$1.key] = $1.value.changes(from: others[$1.key] ?? [:]) })
     }
 
     /// Returns the properties of all settings by their paths. A dictionary inside another one is a

@@ -36,15 +36,41 @@ extension ReleasedSetting {
         return [(path, values, false)]
     }
 
-    /// The entries that differ between two defaults, such as an identifier, with fixed values.
-    var pinned: PropertyList? { newForm(Value.self).flatMap { pin([], $0, newForm(Value.self)) } }
+    /// The entries of a config that differ in each instance, such as an identifier, with fixed values.
+    var pinned: PropertyList? { newForm(Value.self).flatMap { fixed($0)?.changes(from: $0) } }
 
-    private func pin(_ path: [String], _ one: PropertyList, _ new: PropertyList?) -> PropertyList? {
-        guard one != new else { return nil }
-        guard let all = one.entries, !all.isEmpty else {
-            return candidates(one, nil).first { accepts((newForm(Value.self) ?? [:]).replacing(path[...], by: $0)) }
+    /// The form of a new config, with fixed values for what differs in each instance.
+    var fixed: PropertyList? { newForm(Value.self).flatMap(fixed) }
+
+    private func fixed(_ one: PropertyList) -> PropertyList? { newForm(Value.self).map { fix(one, $0, accepts) } }
+
+    /// Returns a form with fixed values for what another one has otherwise.
+    private func fix(
+        _ one: PropertyList, _ other: PropertyList, _ isAccepted: (PropertyList) -> Bool
+    ) -> PropertyList {
+        guard one != other else { return one }
+        if let all = one.entries, let others = other.entries, all.keys == others.keys {
+            return .dictionary(
+                all.reduce(into: all) { all, entry in
+                    all[entry.key] = fix(entry.value, others[entry.key] ?? [:]) { [all] part in
+                        isAccepted(.dictionary(all.merging([entry.key: part]) { $1 }))
+                    }
+                })
         }
-        return .dictionary(all.reduce(into: [:]) { $0[$1.key] = pin(path + [$1.key], $1.value, new?.entries?[$1.key]) })
+        if case .array(let elements) = one, case .array(let others) = other, elements.count == others.count {
+            var all = elements
+            for index in all.indices {
+                all[index] = fix(elements[index], others[index]) { [all] part in
+                    isAccepted(.array(all[..<index] + [part] + all[(index + 1)...]))
+                }
+            }
+            // A set cannot hold the same identifier twice.
+            if all.indices.allSatisfy({ all[$0] != elements[$0] || all[$0] == others[$0] }) { return .array(all) }
+        }
+        var start = one
+        if one.number != nil { start = one.object is Double ? .double(0) : .integer(0) }
+        let edge = edge(of: one, -1, isAccepted).map { [$0] } ?? []
+        return (candidates(start, nil) + edge).first(where: isAccepted) ?? one
     }
 
     /// Returns the last number in a direction that the rules of the setting accept, or an empty or
@@ -74,7 +100,7 @@ extension ReleasedSetting {
         // A fraction first, which an integer cannot hold.
         case .double(let value): return [value + 0.5, value / 2, value - 0.1, value + 1].map(PropertyList.double)
         default:
-            let scalars = [newForm(type)].compactMap { $0 } + others + texts
+            let scalars = [fixedForm(type)].compactMap { $0 } + others + texts
             let cases = caseForms(type)
             // A set is stored in the order of its elements.
             return [.array(cases), .array(cases.sorted { $0.jsonText < $1.jsonText })] + scalars + scalars.map { [$0] }

@@ -1,6 +1,6 @@
 import TypedDefaults
 
-/// Returns the type of the elements of a list, and of the value of an optional.
+/// Returns the type of the elements of a list, and of the values of a dictionary or an optional.
 func elementType(_ type: Any.Type) -> Any.Type {
     (type as? any Wrapper.Type).map { elementType($0.wrapped) } ?? type
 }
@@ -8,6 +8,12 @@ func elementType(_ type: Any.Type) -> Any.Type {
 /// Returns the form of a new instance of a config.
 func newForm(_ type: Any.Type?) -> PropertyList? {
     (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
+}
+
+/// Returns the form of a new instance of a config, with fixed values for what differs in each one.
+func fixedForm(_ type: Any.Type?) -> PropertyList? {
+    func form<Config: DefaultConfig>(_ type: Config.Type) -> PropertyList? { DefaultKey(type).fixed }
+    return (type as? any DefaultConfig.Type).flatMap { form($0) }
 }
 
 /// Returns the forms that the cases of an enum usually have.
@@ -22,4 +28,5 @@ private func caseForm(_ value: Any) -> PropertyList {
 private protocol Wrapper { static var wrapped: Any.Type { get } }
 extension Optional: Wrapper { static var wrapped: Any.Type { Wrapped.self } }
 extension Array: Wrapper { static var wrapped: Any.Type { Element.self } }
+extension Dictionary: Wrapper { static var wrapped: Any.Type { Value.self } }
 extension Set: Wrapper { static var wrapped: Any.Type { Element.self } }

@@ -178,6 +178,60 @@ import TypedDefaultsTesting
             expectRelease("1", of: Installation.self, named: records.name)
         }
 
+        @Test func aRandomDefaultWithoutAFixedValueIsNamed() {
+            struct Odd: DefaultConfig {
+                static let key = "Odd"
+                struct Code: Codable {
+                    var text: String
+                    init() { text = "code \(UUID())" }
+                    init(from decoder: any Decoder) throws {
+                        text = try decoder.singleValueContainer().decode(String.self)
+                        guard text.hasPrefix("code ") else { throw CancellationError() }
+                    }
+                    func encode(to encoder: any Encoder) throws {
+                        var container = encoder.singleValueContainer()
+                        try container.encode(text)
+                    }
+                }
+                var code = Code()
+            }
+            let records = Records()
+            let found = lines { expectRelease("1", of: Odd.self, named: records.name) }
+            #expect(
+                found.contains("Odd.code differs in each run, and no fixed value was found: give it a fixed default."))
+        }
+
+        @Test(.disabled(if: isOnServer)) func aRecordThatDiffersForNoUserSaysInWhat() throws {
+            let records = Records()
+            _ = lines { expectRelease("1", of: First.self, named: records.name, record: true) }
+            let found = lines {
+                expectRelease("1", of: First.self, named: records.name, samples: ["pro": { $0[First.self].zoom = 8 }])
+            }
+            #expect(found.contains("No user notices this: other samples."))
+        }
+
+        @Test func anEnumWithValuesIsOneProperty() {
+            struct Tracker: DefaultConfig {
+                static let key = "Tracker"
+                enum Reminder: Codable {
+                    case never
+                    case every(minutes: Int)
+                }
+                var reminder = Reminder.never
+            }
+            let records = Records()
+            let line =
+                "No sample chooses Tracker.reminder: pass `samples`, or make an enum without associated values "
+                + "CaseIterable."
+            #expect(lines { expectRelease("1", of: Tracker.self, named: records.name) }.contains(line))
+            let sampled = lines {
+                expectRelease(
+                    "1", of: Tracker.self, named: records.name,
+                    samples: ["hourly": { $0[Tracker.self].reminder = .every(minutes: 60) }])
+            }
+            #expect(!sampled.contains { $0.hasPrefix("No sample") })
+        }
+
         @Test(.disabled(if: isOnServer)) func aDamagedRecordOfThisReleaseIsWrittenAgain() throws {
             let records = Records()
             _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }

@@ -347,6 +347,74 @@ struct ReleaseMistakesTests {
         #expect(try Self.lines(Self.program(Great.self), Self.program(Great.self)) == [])
     }
 
+    /// In one process, a config has one default. `fixed` makes new instances, as another one does.
+    @Test func aRandomDefaultIsFixedAtEachDepth() throws {
+        struct Part: Codable {
+            var id = UUID()
+            var name = ""
+        }
+        struct Item: DefaultConfig {
+            static let key = "Item"
+            var id = UUID()
+            var created = Date()
+            var parts = [Part()]
+        }
+        struct List: DefaultConfig {
+            static let key = "List"
+            var items: [Item] = []
+            var last: Item?
+            var named: [String: Item] = [:]
+            var begun = [Item(), Item()]
+            var nested: [String: [Item]] = ["all": [Item()]]
+            var ids: Set<UUID> = [UUID(), UUID()]
+            var levels = [UUID().uuidString: 1]
+            var seed = Int.random(in: 1...1_000_000)
+            var ratio = Double.random(in: 2...3)
+        }
+        let list = DefaultKey(List.self)
+        #expect(list.fixed == list.fixed)
+        let record = try ReleaseRecord(of: Self.program(List.self))
+        #expect(try ReleaseRecord(of: Self.program(List.self)) == record)
+        #expect(record.unsampled == [])
+        for name in ["items", "last", "named"] {
+            #expect(record.samples.contains { $0.name.hasPrefix("\(name) = ") && $0.name.contains("created") })
+        }
+    }
+
+    @Test func aNumberBecomesAnEnumWithValues() throws {
+        struct Old: DefaultConfig {
+            static let key = "Table"
+            var columns = 3
+        }
+        struct New: DefaultConfig {
+            static let key = "Table"
+            enum Columns: Codable {
+                case automatic
+                case fixed(Int)
+                init(from decoder: any Decoder) throws {
+                    if let count = try? decoder.singleValueContainer().decode(Int.self) {
+                        self = .fixed(count)
+                    } else {
+                        let count = try decoder.singleValueContainer().decode([String: Int].self)["fixed"]
+                        self = count.map(Self.fixed) ?? .automatic
+                    }
+                }
+                func encode(to encoder: any Encoder) throws {
+                    var container = encoder.singleValueContainer()
+                    if case .fixed(let count) = self {
+                        try container.encode(["fixed": count])
+                    } else {
+                        try container.encode(["automatic": 1])
+                    }
+                }
+            }
+            var columns = Columns.automatic
+        }
+        let lines = try Self.lines(Self.program(Old.self), Self.program(New.self))
+        #expect(lines.contains("- columns: now read as columns.fixed"))
+        #expect(lines.contains("+ columns.fixed: a user who chose columns = 4 gets 4"))
+    }
+
     @Test func samplesAreFoundForManyTypes() throws {
         enum Mode: Codable, CaseIterable { case photo, video }
         enum Shape: Codable {
