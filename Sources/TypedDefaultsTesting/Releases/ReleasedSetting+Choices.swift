@@ -36,7 +36,8 @@ extension ReleasedSetting {
         return [(path, values, false)]
     }
 
-    /// The entries of a config that differ in each instance, such as an identifier, with fixed values.
+    /// The entries of a config that differ in each instance, such as an identifier, with fixed
+    /// values.
     var pinned: PropertyList? { newForm(Value.self).flatMap { fixed($0)?.changes(from: $0) } }
 
     /// The form of a new config, with fixed values for what differs in each instance.

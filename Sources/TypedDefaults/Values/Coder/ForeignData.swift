@@ -18,8 +18,8 @@ package struct ForeignData {
     /// digits than a double holds becomes `PropertyList.digits`.
     let tree: PropertyList
 
-    /// Returns `nil` if the data holds neither JSON nor a property list, is nested too deeply, or uses
-    /// an array so often that it would unfold into more elements than it has bytes.
+    /// Returns `nil` if the data holds neither JSON nor a property list, is nested too deeply, or
+    /// uses an array so often that it would unfold into more elements than it has bytes.
     package init?(_ data: Data) {
         self.data = data
         let steps = Steps(data.count)
