@@ -94,7 +94,7 @@ extension DefaultsSuite {
 
     /// Removes the values of one or more keys in one commit, even if they cannot be read.
     ///
-    /// - Throws: A ``DefaultsError``. Then nothing is removed.
+    /// - Throws: A ``DefaultsError``, as ``DefaultStoreType/removeStored()`` does.
     public func removeStored<First, each Other>(
         _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) throws {

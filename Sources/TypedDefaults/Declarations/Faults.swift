@@ -59,7 +59,7 @@ extension DefaultsSuite {
     /// A server that must not run on defaults calls this first: a value that cannot be read, or a
     /// part of it, is the default. An entry that the type does not have is no failure, so that a
     /// release can be rolled back; ``faults(_:)`` lists it. A value of which the type has no entry
-    /// at all is a failure.
+    /// at all is a failure. Of a layer, only its own contents tell; see <doc:Layers>.
     ///
     /// - Throws: The error of ``checkReadability()``, or of the first value at fault.
     public func checkReadability<First, each Other>(

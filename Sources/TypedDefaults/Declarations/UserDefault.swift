@@ -120,7 +120,7 @@ extension UserDefault {
 
     /// Removes the stored value, even if it cannot be read, so that ``value`` is the default again.
     ///
-    /// - Throws: A ``DefaultsError``. Then the old value stays.
+    /// - Throws: A ``DefaultsError``, as ``DefaultStoreType/removeStored()`` does.
     public func removeStored() throws { try setting.removeStored() }
 
     /// Reads, changes and writes the value in one step, while other writers wait.

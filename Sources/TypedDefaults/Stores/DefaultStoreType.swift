@@ -98,7 +98,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// The default implementation calls ``remove()``, and throws if ``load()`` then throws or
     /// returns a value.
     ///
-    /// - Throws: A ``DefaultsError``. Then the value stays.
+    /// - Throws: A ``DefaultsError``. Then the value stays, unless only its flush failed; see
+    ///   ``DefaultsSuite/Durability/immediate``.
     func removeStored() throws
 
     /// Reads, changes and writes the stored value in one step, while other writers wait.

@@ -14,9 +14,8 @@ extension DefaultsSuite {
         /// the flush fails, it is tried again after increasing delays of up to a minute, and at a
         /// normal exit.
         case process
-        /// Immediately. A `set` or `save` takes as long as the disk does. If it throws because the
-        /// flush failed, all readers see the new value, but the change may not survive a power
-        /// failure.
+        /// Immediately. A write takes as long as the disk does. If it throws because the flush
+        /// failed, all readers see the change, but it may not survive a power failure.
         case immediate
     }
 

@@ -197,7 +197,7 @@ extension DefaultsSuite {
     ///
     /// - Parameter includingHistory: Whether to forget these steps as well, and the names of all
     ///   scopes, such as those of users.
-    /// - Throws: A ``DefaultsError``. Then nothing is removed.
+    /// - Throws: A ``DefaultsError``, as ``DefaultStoreType/removeStored()`` does.
     public func removeAll(includingHistory: Bool = false) throws {
         let suite = current
         try suite.core.removing { core throws(DefaultsError) in

@@ -14,7 +14,8 @@ import SettingsFile
 /// A struct whose properties all have initial values needs no other code; a public one also needs
 /// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`.
 /// A stored value that lacks a property, because a later version of the program added it, or holds
-/// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
+/// one that cannot be read, takes that property from the default; a missing optional is `nil`. See
+/// <doc:ChangingYourSettings>.
 ///
 /// `save` and `set` store all properties. Every other write stores the properties that it changes,
 /// so a better default of the next release reaches everyone who has not chosen another value. See
