@@ -173,13 +173,13 @@ package final class SettingsFile: Sendable {
         }
     }
 
-    /// Creates a backend for a file. The first write creates the file.
+    /// Creates the object of a file. The first write creates the file.
     ///
     /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
     ///   only.
     package convenience init(path: String) { self.init(path: path, timeout: .seconds(2)) }
 
-    /// Creates a backend for a file in the user's own folder.
+    /// Creates the object of a file in the user's own folder.
     ///
     /// - Parameter path: The path of the file, or `nil` if the user has no such folder. Then every
     ///   call throws.
@@ -200,7 +200,7 @@ package final class SettingsFile: Sendable {
     /// links.
     package static func normalized(_ path: String) -> String { SettingsFileLocation.normalized(path) }
 
-    /// Creates a backend for a file.
+    /// Creates the object of a file.
     ///
     /// - Parameters:
     ///   - path: An absolute path; `nil` makes every call throw.

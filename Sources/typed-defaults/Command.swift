@@ -142,6 +142,8 @@ extension Command {
 
     private func remove(_ suite: OpenSuite, _ texts: [String]) throws(Failure) {
         try suite.checkExistence()
+        // Each once, and the last elements of an array first, because the others move up.
+        let texts = Set(texts).sorted { $0.compare($1, options: .numeric) == .orderedDescending }
         try suite.update { contents in
             for text in texts {
                 if contents[text] != nil || contents.unreadableKeys.contains(text) {

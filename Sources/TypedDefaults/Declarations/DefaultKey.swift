@@ -167,3 +167,8 @@ extension DefaultKey {
         fatalError("unavailable")
     }
 }
+
+extension DefaultKey: DiscreetlyDescribed {
+    /// The type and the name, without the default value.
+    var summary: String { "DefaultKey<\(Value.self)>(“\(name)”)" }
+}

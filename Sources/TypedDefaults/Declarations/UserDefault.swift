@@ -185,3 +185,8 @@ extension UserDefault {
         return DefaultUpdates { element in setting.observe(initial: true) { element($0.newValue ?? key.defaultValue) } }
     }
 }
+
+extension UserDefault: DiscreetlyDescribed {
+    /// The type, the key and the suite, without the stored value.
+    var summary: String { "UserDefault<\(Value.self)>(\(name))" }
+}

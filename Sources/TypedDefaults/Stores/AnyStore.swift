@@ -23,36 +23,6 @@
 /// - ``inMemory(_:)-5hmcq``
 /// - ``inMemory(_:)-9vtzl``
 /// - ``init(_:)``
-///
-/// ### The value, or the default
-///
-/// - ``value``
-/// - ``update(_:)``
-///
-/// ### The stored value
-///
-/// - ``get()``
-/// - ``set(_:)``
-/// - ``remove()``
-/// - ``removeStored()``
-/// - ``load()``
-/// - ``save(_:)``
-/// - ``updateStored(_:)``
-/// - ``update(default:_:)``
-///
-/// ### Observing
-///
-/// - ``observe(initial:_:)``
-/// - ``observe(_:)``
-/// - ``observe(_:initial:_:)``
-/// - ``observeOnMainActor(initial:_:)``
-/// - ``values``
-/// - ``changes``
-///
-/// ### Storing a property
-///
-/// - ``map(_:)``
-/// - ``map(_:default:)``
 public struct AnyStore<Default: Sendable>: DefaultStoreType, FailureReporting {
     let base: any DefaultStoreType<Default>
 

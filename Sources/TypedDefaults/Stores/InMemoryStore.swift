@@ -14,34 +14,6 @@
 ///
 /// - ``init(_:)-3lri3``
 /// - ``init(_:)-b3s``
-///
-/// ### The value, or the default
-///
-/// - ``value``
-/// - ``update(_:)``
-///
-/// ### The stored value
-///
-/// - ``DefaultStoreType/get()``
-/// - ``DefaultStoreType/set(_:)``
-/// - ``DefaultStoreType/remove()``
-/// - ``DefaultStoreType/removeStored()``
-/// - ``DefaultStoreType/load()``
-/// - ``DefaultStoreType/save(_:)``
-/// - ``update(default:_:)``
-///
-/// ### Observing
-///
-/// - ``observe(_:)``
-/// - ``observe(_:initial:_:)``
-/// - ``observeOnMainActor(initial:_:)``
-/// - ``values``
-/// - ``changes``
-///
-/// ### Storing a property
-///
-/// - ``map(_:)``
-/// - ``map(_:default:)``
 public struct InMemoryStore<Default: Sendable>: SettingStore {
     let setting: Setting<Default>
 

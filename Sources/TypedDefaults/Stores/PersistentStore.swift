@@ -14,35 +14,6 @@
 /// ### Creating a store
 ///
 /// - ``init(in:key:)``
-///
-/// ### The value, or the default
-///
-/// - ``value``
-/// - ``update(_:)``
-///
-/// ### The stored value
-///
-/// - ``get()``
-/// - ``set(_:)``
-/// - ``DefaultStoreType/remove()``
-/// - ``DefaultStoreType/removeStored()``
-/// - ``DefaultStoreType/load()``
-/// - ``DefaultStoreType/save(_:)``
-/// - ``DefaultStoreType/updateStored(_:)``
-/// - ``update(default:_:)``
-///
-/// ### Observing
-///
-/// - ``observe(_:)``
-/// - ``observe(_:initial:_:)``
-/// - ``observeOnMainActor(initial:_:)``
-/// - ``values``
-/// - ``changes``
-///
-/// ### Storing a property
-///
-/// - ``map(_:)``
-/// - ``map(_:default:)``
 public struct PersistentStore<Default: Sendable>: SettingStore {
     let setting: Setting<Default>
 
