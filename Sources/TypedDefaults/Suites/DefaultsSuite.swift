@@ -52,7 +52,8 @@ import SettingsFile
 /// ### Observing
 ///
 /// - ``observe(_:initial:_:)``
-/// - ``values(_:)``
+/// - ``values(_:)->DefaultUpdates<Value>``
+/// - ``values(_:)->DefaultUpdates<(Value)>``
 /// - ``observeAll(prefix:_:)``
 /// - ``allChanges(prefix:)``
 ///
