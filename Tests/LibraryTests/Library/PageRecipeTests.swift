@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 import TypedDefaults
@@ -44,7 +43,7 @@ struct PageRecipeTests {
     {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }
-        let applied = Mutex([Int]())
+        let applied = Guarded<[Int]>([])
         let token = follow(suite) { limits in applied.withLock { $0.append(limits.requestsPerSecond) } }
         for value in [["requestsPerSecond": 500], stored, ["requestsPerSecond": 600]] as [PropertyList] {
             try suite.update { $0["Limits"] = value }
