@@ -142,8 +142,9 @@ extension Command {
 
     private func remove(_ suite: OpenSuite, _ texts: [String]) throws(Failure) {
         try suite.checkExistence()
-        // Each once, and the last elements of an array first, because the others move up.
-        let texts = Set(texts).sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+        // Each once, and the last elements of an array first, because the others move up: of two
+        // indices, the longer one is the greater.
+        let texts = Set(texts).sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
         try suite.update { contents in
             for text in texts {
                 if contents[text] != nil || contents.unreadableKeys.contains(text) {
