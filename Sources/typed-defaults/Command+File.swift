@@ -37,7 +37,7 @@ extension Command {
             return try Output.print(
                 asJSON ? "{}" : "OK, \(file.settingCount) \(file.settingCount == 1 ? "key" : "keys")")
         }
-        var text = isCopy ? "" : file.problems.map { "\(path) \($0)\n" }.joined()
+        var text = isCopy ? "" : file.problems.map { "\(path) \($0)".printable + "\n" }.joined()
         // The file itself comes last, because its values are the newest.
         var saved: [[UInt8]: (key: String, value: PropertyList?)] = [:]
         func add(_ salvageable: [(key: String, value: PropertyList?)]) {
@@ -48,7 +48,7 @@ extension Command {
             }
         }
         for copy in copies {
-            text += "\(copy) is a damaged copy that was set aside\n"
+            text += "\(copy) is a damaged copy that was set aside".printable + "\n"
             add(copy == path ? file.salvageableValues : try OpenSuite.inspect(copy).salvageableValues)
         }
         if !isCopy { add(file.salvageableValues) }

@@ -144,7 +144,8 @@ extension Command {
         try suite.checkExistence()
         // Each once, and the last elements of an array first, because the others move up: of two
         // indices, the longer one is the greater.
-        let texts = Set(texts).sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+        let unique = Dictionary(texts.map { (Array($0.utf8), $0) }) { first, _ in first }.values
+        let texts = unique.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
         try suite.update { contents in
             for text in texts {
                 if contents[text] != nil || contents.unreadableKeys.contains(text) {
