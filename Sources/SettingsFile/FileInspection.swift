@@ -79,11 +79,11 @@ extension FileInspection {
             reject("is not a regular file")
             return false
         }
-        let isReadOnly = !status.isOwn && status.isOfRoot && status.isPrivate
+        let isReadOnly = !status.isOfThisUser && status.isOfRoot && status.isPrivate
         let path = "\(folder == "/" ? "" : folder)/\(name)"
-        if !status.isOwn, !isReadOnly { reject(status.ownership(of: path)) }
+        if !status.isOfThisUser, !isReadOnly { reject(status.ownership(of: path)) }
         // An own folder holds no policy of an administrator.
-        if isReadOnly, try directory.status().isOwn { problems.append(status.ownership(of: path)) }
+        if isReadOnly, try directory.status().isOfThisUser { problems.append(status.ownership(of: path)) }
         if status.links == 0 {
             do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
         }

@@ -131,7 +131,7 @@ extension SettingsFile {
             guard log.isWritable else {
                 let status = try log.file.status()
                 throw FileFailure(
-                    status.isOwn
+                    status.isOfThisUser
                         ? "it is read-only"
                         : "it is read-only for this process, because it \(status.ownership(of: fileLocation.path))")
             }
@@ -176,7 +176,7 @@ extension SettingsFile {
     func compact(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
         do throws(FileFailure) {
-            state.log = try fileLocation.replace(log)
+            state.log = try fileLocation.compact(log)
             state.compactionFailure = nil
         } catch {
             // Retry soon if the disk is full: space may become free at any moment.

@@ -48,7 +48,7 @@ extension SettingsFileLocation {
 
     /// Writes the values to a new file and renames it into place. The caller holds the lock of the
     /// old file, and receives the new file locked.
-    func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
+    func compact(_ log: FileLog) throws(FileFailure) -> FileLog {
         let endBackgroundTime = BackgroundTime.begin()
         defer { endBackgroundTime() }
         // Open the folder by its path again: the folder in which the log was opened may have been
@@ -165,7 +165,7 @@ extension File {
     fileprivate var isSettingsFile: Bool {
         get throws(FileFailure) {
             let status = try status()
-            guard status.isRegular, status.isOwn, status.links <= 1 else { return false }
+            guard status.isRegular, status.isOfThisUser, status.links <= 1 else { return false }
             let start = try read(at: 0, count: RecordFormat.magic.count)
             return RecordFormat.magic.starts(with: start) || start.allSatisfy { $0 == 0 }
         }
@@ -190,7 +190,7 @@ extension SettingsFile {
             let (target, directory) = try location.followingLinks()
             let file = try directory.file(target.name, .readWrite)
             let status = try file.status()
-            guard status.isOwn, status.isRegular, status.links <= 1 else {
+            guard status.isOfThisUser, status.isRegular, status.links <= 1 else {
                 throw FileFailure("it has another owner or several links; see typed-defaults check")
             }
             guard try file.tryLock() else { throw FileFailure("another process is using it") }

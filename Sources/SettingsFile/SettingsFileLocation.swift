@@ -95,9 +95,9 @@ struct SettingsFileLocation {
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
         guard !status.isPrivate else { return }
         let problem =
-            !status.isOwn && !status.isOfRoot
+            !status.isOfThisUser && !status.isOfRoot
             ? "belongs to another user;"
-            : status.isOwn && !status.isSticky
+            : status.isOfThisUser && !status.isSticky
                 ? "can be written by others; run chmod go-w on it, or" : "can be written by others;"
         throw FileFailure(
             "it is a symbolic link that another user could change, because \(path) \(problem) use the target's path")
@@ -151,7 +151,7 @@ struct SettingsFileLocation {
     /// itself cannot be locked out.
     private static func checkOwner(of directory: File, _ path: String) throws(FileFailure) {
         let status = try directory.status()
-        guard !status.isOwn, !status.isOfRoot else { return }
+        guard !status.isOfThisUser, !status.isOfRoot else { return }
         throw FileFailure("it would be created in \(path), which \(status.ownership(of: path))")
     }
 
@@ -161,7 +161,7 @@ struct SettingsFileLocation {
         guard error.isPermissionDenied else { return error }
         for (part, isFile) in Self.parents(of: folder).map({ ($0, false) }) + [(path, true)] {
             guard isFile || !File.isSearchable(part) else { continue }
-            guard let status = try? File.status(ofPath: part), !status.isOwn else { return error }
+            guard let status = try? File.status(ofPath: part), !status.isOfThisUser else { return error }
             let isShared = !isFile && part != folder
             return FileFailure(
                 "\(isFile ? "it" : "the folder \(part)") \(status.ownership(of: part, isShared: isShared))",
@@ -217,11 +217,11 @@ struct SettingsFileLocation {
             }
             if let file {
                 let status = try file.status()
-                guard status.isOwn || status.isOfRoot && status.isPrivate else {
+                guard status.isOfThisUser || status.isOfRoot && status.isPrivate else {
                     throw FileFailure("it \(status.ownership(of: path))")
                 }
                 // A file that only root can write is read, but not written or repaired.
-                isWritable = isWritable && status.isOwn
+                isWritable = isWritable && status.isOfThisUser
             }
             do throws(FileFailure) {
                 if let file,
@@ -246,7 +246,7 @@ struct SettingsFileLocation {
     /// Whether the file can be opened for writing now.
     var isWritable: Bool {
         guard let (target, directory) = try? followingLinks() else { return false }
-        return (try? directory.file(target.name, .readWrite).status().isOwn) == true
+        return (try? directory.file(target.name, .readWrite).status().isOfThisUser) == true
     }
 
     /// A look: returns whether the path leads to another file than the open one, or to none.

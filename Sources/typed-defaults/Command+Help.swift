@@ -158,7 +158,7 @@ extension Command {
             cannot migrate values. It refuses FILE if the migrations differ from those of
             SUITE. The program itself can migrate and import the values.
 
-              --replace  first removes everything from SUITE, its record of migrations
+              --replace  first removes everything from SUITE, its history of migrations
                          included; at its next launch, your program migrates the
                          values of FILE
 

@@ -224,7 +224,7 @@ extension Command {
         }
         guard isUnknown, !isRecorded, !imported.isEmpty else { return }
         Output.printDiagnostic(
-            "neither \(file) nor “\(suite.name)” has a record of migrations: if the program has any, all of them will"
+            "neither \(file) nor “\(suite.name)” has a history of migrations: if the program has any, all of them will"
                 + " run on these values at its next start")
     }
 }

@@ -66,14 +66,14 @@ final class File: Sendable {
         }
 
         var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
-        var isOwn: Bool { owner == UInt32(geteuid()) }
+        var isOfThisUser: Bool { owner == UInt32(geteuid()) }
         var isOfRoot: Bool { owner == 0 }
         /// Whether group and others cannot write. A symbolic link has no permissions of its own.
         private var isWritableByOwnerOnly: Bool {
             mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)
         }
         /// Whether no other user but root can write.
-        var isPrivate: Bool { (isOwn || isOfRoot) && isWritableByOwnerOnly }
+        var isPrivate: Bool { (isOfThisUser || isOfRoot) && isWritableByOwnerOnly }
         /// Whether other users can replace files in this directory.
         var isWorldWritable: Bool { mode & 0o002 != 0 && !isSticky }
         /// Whether users can only remove their own files from this directory, as in `/tmp`.

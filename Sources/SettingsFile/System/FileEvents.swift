@@ -71,7 +71,7 @@
 
         private func run() {
             // In a child that was forked in a handler, the thread ends when the handler returns.
-            while isOwn, !state.withLock({ $0.isOver }) {
+            while isOfThisProcess, !state.withLock({ $0.isOver }) {
                 if let (time, work) = state.withLock({ exchange(&$0.later, with: nil) }) {
                     (time - .now).sleep()
                     work()
@@ -88,13 +88,13 @@
 
         /// Whether this process has the thread. In its child, the descriptor may refer to another
         /// file.
-        private var isOwn: Bool { file.process == Forks.count }
+        private var isOfThisProcess: Bool { file.process == Forks.count }
 
         /// Ends the thread. Removing a watch is itself an event, which wakes the thread.
         func cancel() {
             state.withLock { state in
                 state.isOver = true
-                if isOwn { _ = inotify_rm_watch(file.descriptor, state.folder) }
+                if isOfThisProcess { _ = inotify_rm_watch(file.descriptor, state.folder) }
             }
         }
 
@@ -134,7 +134,7 @@
         private func disarm() {
             let contents = state.withLock { exchange(&$0.contents, with: -1) }
             // Fails if the file is gone.
-            if contents >= 0, isOwn { _ = inotify_rm_watch(file.descriptor, contents) }
+            if contents >= 0, isOfThisProcess { _ = inotify_rm_watch(file.descriptor, contents) }
         }
 
         private func wait(for events: Int32, of path: String) throws(FileFailure) -> Int32 {

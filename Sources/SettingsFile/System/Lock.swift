@@ -279,37 +279,37 @@ package enum AfterUnlock {
     }()
 
     /// What the current thread holds, in thread-local storage so that it needs no lock.
-    private static var own: UnsafeMutablePointer<Held> {
+    private static var current: UnsafeMutablePointer<Held> {
         if let held = pthread_getspecific(key) { return held.assumingMemoryBound(to: Held.self) }
-        let own = UnsafeMutablePointer<Held>.allocate(capacity: 1)
-        own.initialize(to: Held())
-        pthread_setspecific(key, own)
-        return own
+        let current = UnsafeMutablePointer<Held>.allocate(capacity: 1)
+        current.initialize(to: Held())
+        pthread_setspecific(key, current)
+        return current
     }
 
     /// Identifies the current thread. Unlike the value of `pthread_self`, the identity of a
     /// parent's thread is never reused for another thread in a forked child.
-    package static var thread: UInt { UInt(bitPattern: own) }
+    package static var thread: UInt { UInt(bitPattern: current) }
 
-    package static var holdsLock: Bool { own.pointee.count > 0 }
+    package static var holdsLock: Bool { current.pointee.count > 0 }
 
     /// Returns whether the thread holds another lock as well.
     @discardableResult
     package static func didLock() -> Bool {
-        own.pointee.count += 1
-        return own.pointee.count > 1
+        current.pointee.count += 1
+        return current.pointee.count > 1
     }
 
     package static func didUnlock() {
-        let own = own
-        own.pointee.count -= 1
-        guard own.pointee.count == 0, !own.pointee.pending.isEmpty else { return }
-        let pending = own.pointee.pending
-        own.pointee.pending = []
+        let current = current
+        current.pointee.count -= 1
+        guard current.pointee.count == 0, !current.pointee.pending.isEmpty else { return }
+        let pending = current.pointee.pending
+        current.pointee.pending = []
         for work in pending { work() }
     }
 
     /// Runs `work` after the current thread has released its last lock. The thread must hold a
     /// lock.
-    package static func run(_ work: @escaping @Sendable () -> Void) { own.pointee.pending.append(work) }
+    package static func run(_ work: @escaping @Sendable () -> Void) { current.pointee.pending.append(work) }
 }

@@ -4,8 +4,8 @@ import SettingsFile
 // =========
 //
 // Which steps of migrations values have been through is no setting. A suite stores it beside its
-// values, for each scope under a key that ends in `recordName`. A key is either a record or a
-// setting, and only `isRecord` says which.
+// values, for each scope under a key that ends in `keyName`. A key is either a history or a
+// setting, and only `isHistory` says which.
 //
 // The history of a scope must be true for each of its values: a step that it lacks would run again
 // on values of the new form, and one that it has would never run on values of the old form. So
@@ -14,21 +14,21 @@ import SettingsFile
 
 /// The names of the steps that the values of a suite or its contents have been through.
 struct Histories: Sendable {
-    static let recordName = "TypedDefaults-migrations"
+    static let keyName = "TypedDefaults-migrations"
     /// The scope of the values that are in no other scope with a history.
-    static let own = ByteString("")
+    static let wholeSuite = ByteString("")
 
-    /// What is known of each scope that has a record, by the prefix of the scope.
+    /// What is known of each scope that has a history, by the prefix of the scope.
     private var ofScopes: [ByteString: Result<[String]?, DefaultsError>] = [:]
-    /// The records that are damaged; `nil` for one that the backend itself cannot read.
+    /// The histories that are damaged; `nil` for one that the backend itself cannot read.
     private var damaged: [ByteString: PropertyList?] = [:]
-    /// The steps of a scope without a record; `nil` if they are not known.
+    /// The steps of a scope without a history; `nil` if they are not known.
     private let others: [String]?
 
-    /// - Parameter isComplete: Whether a scope without a record has been through no step.
+    /// - Parameter isComplete: Whether a scope without a history has been through no step.
     init(isComplete: Bool) { others = isComplete ? [] : nil }
 
-    /// The prefixes of the scopes that have a record.
+    /// The prefixes of the scopes that have a history.
     var scopes: some Collection<ByteString> { ofScopes.keys }
 
     /// Returns the steps of a scope; `nil` if they are not known.
@@ -42,63 +42,63 @@ struct Histories: Sendable {
         damaged[scope] = nil
     }
 
-    /// Returns what an export contains for a scope. A damaged record stays one, so that no import
+    /// Returns what an export contains for a scope. A damaged history stays one, so that no import
     /// takes its values for those of any version.
-    func record(of scope: ByteString) -> PropertyList? {
-        if let record = damaged[scope] { return record ?? "unreadable" }
-        guard let steps = (try? steps(of: scope)) ?? nil, scope == Self.own || !steps.isEmpty else { return nil }
+    func exported(of scope: ByteString) -> PropertyList? {
+        if let history = damaged[scope] { return history ?? "unreadable" }
+        guard let steps = (try? steps(of: scope)) ?? nil, scope == Self.wholeSuite || !steps.isEmpty else { return nil }
         return .array(steps.map(PropertyList.string))
     }
 
-    mutating func add(_ record: Result<PropertyList, DefaultsError>, of scope: ByteString) {
+    mutating func add(_ history: Result<PropertyList, DefaultsError>, of scope: ByteString) {
         let steps = Result<[String]?, DefaultsError> { () throws(DefaultsError) in
-            do throws(DefaultsError) { return try Self.steps(in: record.get()) } catch {
+            do throws(DefaultsError) { return try Self.steps(in: history.get()) } catch {
                 var error = error
                 error.key = Self.key(ofScope: scope)
                 throw error
             }
         }
         ofScopes[scope] = steps
-        if case .failure = steps { damaged[scope] = .some(try? record.get()) }
+        if case .failure = steps { damaged[scope] = .some(try? history.get()) }
     }
 }
 
-// Records.
+// As they are stored.
 extension Histories {
-    /// Returns whether a key is that of a record, and not of a setting.
+    /// Returns whether a key is that of a history, and not of a setting.
     @inline(__always)
-    static func isRecord(_ key: String) -> Bool {
+    static func isHistory(_ key: String) -> Bool {
         // Asked for each key of an update. Most are shorter than the name, which has 24 bytes.
         key.utf8.count >= 24 && endsInName(key)
     }
 
     @inline(never)
     private static func endsInName(_ key: String) -> Bool {
-        key.utf8.suffix(recordName.utf8.count).elementsEqual(recordName.utf8)
+        key.utf8.suffix(keyName.utf8.count).elementsEqual(keyName.utf8)
     }
 
-    /// Returns the prefix of the scope whose record has that key; `nil` if the key is that of a
+    /// Returns the prefix of the scope whose history has that key; `nil` if the key is that of a
     /// setting.
-    static func scope(ofRecord key: String) -> ByteString? {
-        guard isRecord(key) else { return nil }
-        return ByteString(String(decoding: key.utf8.dropLast(recordName.utf8.count), as: UTF8.self))
+    static func scope(ofHistory key: String) -> ByteString? {
+        guard isHistory(key) else { return nil }
+        return ByteString(String(decoding: key.utf8.dropLast(keyName.utf8.count), as: UTF8.self))
     }
 
-    static func key(ofScope scope: ByteString) -> String { scope.string + recordName }
+    static func key(ofScope scope: ByteString) -> String { scope.string + keyName }
 
     /// Returns what is stored for steps; `nil` for none.
-    static func record(of steps: [String]) -> PropertyList? {
+    static func stored(of steps: [String]) -> PropertyList? {
         steps.isEmpty ? nil : .array(steps.map(PropertyList.string))
     }
 
-    static func steps(in record: PropertyList) throws(DefaultsError) -> [String] {
-        if case .array(let elements) = record {
+    static func steps(in history: PropertyList) throws(DefaultsError) -> [String] {
+        if case .array(let elements) = history {
             let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
             if names.count == elements.count { return names }
         }
         throw DefaultsError(
             .unreadable,
-            reason: "the record of the migrations is damaged; removeAll(includingHistory: true) removes it")
+            reason: "the history of the migrations is damaged; removeAll(includingHistory: true) removes it")
     }
 
     /// Returns whether both name the same steps in the same order.
@@ -106,9 +106,9 @@ extension Histories {
         one?.map(ByteString.init) == other?.map(ByteString.init)
     }
 
-    /// The error of a setting with the key of a record.
+    /// The error of a setting with the key of a history.
     static func reserved(_ key: String) -> DefaultsError {
-        DefaultsError(.refused, key: key, reason: "keys that end in “\(recordName)” are reserved for migrations")
+        DefaultsError(.refused, key: key, reason: "keys that end in “\(keyName)” are reserved for migrations")
     }
 }
 
@@ -126,7 +126,7 @@ extension Histories {
         adding other: Histories, with added: some Sequence<ByteString>, keeping kept: some Sequence<ByteString>
     ) throws(DefaultsError) -> [ByteString: [String]] {
         var differing: [(scope: ByteString, old: [String]?, new: [String])] = []
-        for scope in Set(ofScopes.keys).union(other.ofScopes.keys).union([Self.own]) {
+        for scope in Set(ofScopes.keys).union(other.ofScopes.keys).union([Self.wholeSuite]) {
             guard let new = try other.steps(of: scope) else { continue }
             let old = try steps(of: scope)
             if let old, Set(new.map(ByteString.init)) == Set(old.map(ByteString.init)) { continue }
@@ -158,7 +158,7 @@ extension Histories {
                 if key.utf8.starts(with: scope.utf8) { around.append(scope) }
             }
             while let scope = around.last, !key.utf8.starts(with: scope.utf8) { around.removeLast() }
-            found.insert(around.last.map(ByteString.init) ?? own)
+            found.insert(around.last.map(ByteString.init) ?? wholeSuite)
         }
         return found
     }
@@ -166,7 +166,7 @@ extension Histories {
     static func refusal(
         missing: [String], further: [String], isKnown: Bool = true, of scope: ByteString
     ) -> DefaultsError {
-        let place = scope == own ? "" : "in the scope “\(scope.string)”, "
+        let place = scope == wholeSuite ? "" : "in the scope “\(scope.string)”, "
         let difference =
             if !isKnown {
                 "it is unknown which migrations the present values have been through; assign their history"

@@ -17,7 +17,7 @@
 /// ```
 ///
 /// Call ``DefaultsSuite/migrate(_:)`` at launch, before the first use of the settings. The suite
-/// records the names of the steps that it has been through, its ``SuiteContents/history``. Where a
+/// stores the names of the steps that it has been through, its ``SuiteContents/history``. Where a
 /// commit is atomic (in settings files, in memory and in etcd), no step runs twice on one value.
 /// Never rename, remove or reorder a step that was released; add a new one.
 ///
@@ -79,14 +79,14 @@ public struct DefaultsMigrator: Sendable {
     /// run. See <doc:ChangingYourSettings>.
     ///
     /// - Returns: The names of the steps that were applied.
-    /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be
+    /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the history cannot be
     ///   read. Then the contents stay as they were.
     @discardableResult
     public func migrate(_ contents: inout SuiteContents) throws -> [String] {
         var migrated = contents
         var appliedNames: [String] = []
         for step in steps {
-            // An error that occurred earlier concerns the record.
+            // An error that occurred earlier concerns the history.
             var hasBegun = false
             do {
                 let wasDue = try migrated.migrate(step.name) { contents in
@@ -132,14 +132,14 @@ extension DefaultsMigrator {
 
 extension DefaultsSuite {
     /// Applies the steps that this suite has not been through, as one commit together with their
-    /// record.
+    /// history.
     ///
     /// In a settings file, two processes never apply one step twice, and a crash leaves the
     /// settings from before or from after all due steps. Meanwhile, other writers wait for at most
     /// two seconds, so a step must not wait for anything. If no step is due, this is one read.
     ///
     /// `UserDefaults` stores key by key, and other processes do not wait. There the
-    /// record is written last, so an interrupted step runs again, and two processes can apply one
+    /// history is written last, so an interrupted step runs again, and two processes can apply one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
     /// Where nothing is stored and the suite is read-only, this does nothing. See

@@ -44,7 +44,7 @@ extension DefaultsSuite {
     func isInScope(_ key: String) -> Bool { scope.map { key.utf8.starts(with: $0.prefix.utf8) } ?? true }
 
     /// The keys of the settings in the scope that are stored, with the prefix.
-    func settingsInScope() throws(DefaultsError) -> [String] { try keysInScope().filter { !Histories.isRecord($0) } }
+    func settingsInScope() throws(DefaultsError) -> [String] { try keysInScope().filter { !Histories.isHistory($0) } }
 
     /// The keys of the scope that are stored, with the prefix: of settings, and of the histories of
     /// scopes.

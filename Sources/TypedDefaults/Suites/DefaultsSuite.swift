@@ -178,7 +178,7 @@ extension DefaultsSuite {
 
     func removeStored(named keys: some Sequence<String>) throws(DefaultsError) {
         let suite = current
-        let names = Set(keys.map { ByteString(suite.withPrefix($0)) }).filter { !Histories.isRecord($0.string) }
+        let names = Set(keys.map { ByteString(suite.withPrefix($0)) }).filter { !Histories.isHistory($0.string) }
         try suite.core.removing { core throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
@@ -202,9 +202,9 @@ extension DefaultsSuite {
     public func removeAll(includingHistory: Bool = false) throws {
         let suite = current
         try suite.core.removing { core throws(DefaultsError) in
-            // Records come last, for backends that store key by key and may be interrupted.
-            let records = includingHistory ? try suite.keysInScope().filter(Histories.isRecord) : []
-            return try (suite.settingsInScope() + records).filter { !core.backend.isManaged($0) }
+            // Histories come last, for backends that store key by key and may be interrupted.
+            let histories = includingHistory ? try suite.keysInScope().filter(Histories.isHistory) : []
+            return try (suite.settingsInScope() + histories).filter { !core.backend.isManaged($0) }
         } reading: {
             nil
         }

@@ -33,7 +33,7 @@ extension FileInspection {
     }
 
     /// The number of settings, readable or not.
-    package var settingCount: Int { keys.count { !Histories.isRecord($0) } }
+    package var settingCount: Int { keys.count { !Histories.isHistory($0) } }
 
     /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a
     /// removal.

@@ -164,17 +164,17 @@ extension Conversion {
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)
-                    let kind = mode.record == nil ? DefaultsError.Kind.unreadable : .invalid
+                    let kind = mode.list == nil ? DefaultsError.Kind.unreadable : .invalid
                     var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
                     // A list needs the other faults as well.
-                    mode.record?.faults += box.recovery?.all ?? []
+                    mode.list?.faults += box.recovery?.all ?? []
                     for rule in rules {
                         let read: (value: Value, error: DefaultsError?)
                         do throws(DefaultsError) {
                             read = try rule.read(value, kind, replaces: !mode.isArgument, form)
                         } catch {
-                            guard let record = mode.record else { throw error }
-                            record.faults.append(error)
+                            guard let list = mode.list else { throw error }
+                            list.faults.append(error)
                             continue
                         }
                         value = read.value
@@ -183,7 +183,7 @@ extension Conversion {
                         if comesFromDefault(error.path, of: box.value, stored, form) { continue }
                         errors.append(error)
                     }
-                    mode.record?.faults += errors
+                    mode.list?.faults += errors
                     guard isReplaced else { return .success(box) }
                     // As above. The default of the type may break the rule of a key.
                     if let broken = rules.first(where: { !$0.accepts(value) }) {

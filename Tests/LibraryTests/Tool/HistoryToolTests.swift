@@ -34,7 +34,7 @@
                     #expect(outcome.code == (isRefused ? 3 : 0), "\(outcome.errors)")
                     #expect(outcome.errors.contains("values have been through") == isRefused)
                     let isUnknown = export == nil && (release == nil || release == .one)
-                    #expect(outcome.errors.contains("record of migrations") == isUnknown)
+                    #expect(outcome.errors.contains("history of migrations") == isUnknown)
                     try suite.migrate(VolumeRelease.three.migrator)
                     let volumes = try VolumeRelease.three.volumes(suite)
                     if isRefused {

@@ -7,53 +7,11 @@ import SettingsFile
         public import Foundation
     #endif
 
-    /// Stores settings in Foundation's `UserDefaults`, where other code may also read and write
-    /// them.
+    /// Stores settings in Foundation's `UserDefaults`, as plain property list objects that other
+    /// code may read and write at any time. So every `get` reads the raw object, and skips decoding
+    /// if it has not changed. The article *On Apple platforms* says what this guarantees.
     ///
-    /// Values are stored as plain property list objects, so you can use keys that a program already
-    /// has. Every `get` reads the raw object, because other code may write to `UserDefaults` at any
-    /// time. It skips decoding if the object has not changed.
-    ///
-    /// *Not tested on Apple platforms.*
-    ///
-    /// - **Changes by other code.** Stores report each change once, from this process or another
-    ///   one, with key-value observing. Keys that contain `.` or `@`, or are empty, cannot be
-    ///   observed this way. The backend compares their values whenever this process changes any
-    ///   `UserDefaults`, so it reports a change by another process only at the next such change. Do
-    ///   not use such keys for values that processes share. When an app comes to the foreground,
-    ///   the backend reads all observed keys again.
-    /// - **Registered and global values.** If no value is stored for a key, reading returns the
-    ///   value that was registered with `register(defaults:)`, or the one in the global domain.
-    ///   Registered values belong to the process: those of one `UserDefaults` object are read in
-    ///   all suites. That value is not stored: ``UserDefault/isSet`` is false,
-    ///   ``DefaultsSuite/keys()`` does not list it, and it remains after `remove()`. Observers of
-    ///   the removal receive this value, which is also what `get()` returns.
-    /// - **Managed values.** An administrator can manage a value. Saving it throws
-    ///   ``DefaultsError/Kind/managed``. Use ``UserDefault/isManaged`` to disable a control.
-    /// - **App groups.** Without the entitlement, the system stores a group's settings as the
-    ///   program's own, without an error.
-    /// - **Saving.** The system saves the settings of an app in the background. For a program
-    ///   without a bundle, such as a command-line tool, the library saves them within a second and
-    ///   at a normal exit.
-    /// - **Before the first unlock.** A device that was restarted shows no settings until it is
-    ///   unlocked. Reads and writes throw ``DefaultsError/Kind/unavailable`` until then, also if
-    ///   the settings were stored before the program had this library; see `FirstUnlock`. If a
-    ///   process starts before the unlock, and other code empties the domain with
-    ///   `removePersistentDomain(forName:)`, the process keeps throwing after the unlock until a
-    ///   value is stored or the process ends.
-    /// - **Waiting.** A write waits up to two seconds while another thread runs the body of an
-    ///   `update`, even on the main thread. Then it fails with ``DefaultsError/Kind/timedOut``.
-    ///   Waiting does not raise the priority of the other thread.
-    /// - **Observers of `UserDefaults`** are called during the write of a store, such as those of
-    ///   `@AppStorage` and of `didChangeNotification`. They may wait for another thread, and may
-    ///   read and write the suite. While the observer of one writer waits, another write of the
-    ///   same key returns at once, and stores read the new value. It reaches `UserDefaults` when
-    ///   the first writer continues: until then, other code misses it, and a crash loses it.
-    ///   `synchronize()` waits for that.
-    /// - **Two objects for one domain** are two suites, unless both pass the same name to
-    ///   ``DefaultsSuite/init(userDefaults:suiteName:)``.
-    /// - **Memory.** A `UserDefaults` object of which a key was observed is never deallocated, and
-    ///   the key stays registered with key-value observing.
+    /// A `UserDefaults` object of which a key was observed is never deallocated.
     package final class UserDefaultsBackend: DefaultsBackend {
         // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>

@@ -52,7 +52,7 @@ extension DefaultsSuite {
     ) throws -> (Result, [Edit], copies: [DefaultsError]) {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
-        contents.settle()
+        contents.resolve()
         let new = try edits(from: base, to: &contents)
         var copies = contents.copies.map { copy in
             var error = base.withWholeKey(copy.error)
@@ -63,8 +63,8 @@ extension DefaultsSuite {
         // removed before its replacement is stored. A scope has its history after its values. A
         // migration is recorded after everything else.
         func order(_ edit: (key: ByteString, value: PropertyList?)) -> Int {
-            guard let scope = Histories.scope(ofRecord: edit.key.string) else { return edit.value == nil ? 2 : 0 }
-            return scope == Histories.own ? 4 : edit.value == nil ? 3 : 1
+            guard let scope = Histories.scope(ofHistory: edit.key.string) else { return edit.value == nil ? 2 : 0 }
+            return scope == Histories.wholeSuite ? 4 : edit.value == nil ? 3 : 1
         }
         var edits = new.map { (order: order($0), edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
@@ -103,7 +103,7 @@ extension DefaultsSuite {
         if !contents.historyEdits.isEmpty {
             for case (let scope, let steps?) in contents.historyEdits
             where !Histories.areEqual(try? base.steps(of: scope), steps) {
-                edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.record(of: steps))
+                edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.stored(of: steps))
             }
         }
         if let failure = base.failure { throw failure }
@@ -147,9 +147,9 @@ extension DefaultsSuite {
         for key in try keysInScope() {
             let name = withoutPrefix(key)
             guard let found = try stored(name) else { continue }
-            if Histories.isRecord(key) {
-                // The key of a record may begin in the prefix of a scope.
-                if let scope = Histories.scope(ofRecord: name) { all.histories.add(found, of: scope) }
+            if Histories.isHistory(key) {
+                // The key of a history may begin in the prefix of a scope.
+                if let scope = Histories.scope(ofHistory: name) { all.histories.add(found, of: scope) }
                 continue
             }
             switch found {

@@ -72,7 +72,7 @@ extension SuiteContents {
             case .values(let values, _): return values[ByteString(name)]
             case .suite(let suite):
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
-                guard !Histories.isRecord(key) else { return nil }
+                guard !Histories.isHistory(key) else { return nil }
                 noteDependency(on: key, of: suite)
                 do throws(DefaultsError) {
                     if !includesFallback, try suite.core.isFallback(key) { return nil }
@@ -119,7 +119,7 @@ extension SuiteContents {
                 let name = Histories.key(ofScope: scope)
                 noteDependency(on: suite.withPrefix(name), of: suite)
                 var histories = Histories(isComplete: true)
-                if let record = try suite.stored(name) { histories.add(record, of: scope) }
+                if let history = try suite.stored(name) { histories.add(history, of: scope) }
                 return try histories.steps(of: scope)
             }
         }
@@ -148,7 +148,7 @@ extension SuiteContents {
         }
 
         /// Returns whether a key is that of a history, which may begin in the prefix of the scope.
-        func isRecord(_ name: String) -> Bool { Histories.isRecord(prefix.isEmpty ? name : key(of: name)) }
+        func isHistory(_ name: String) -> Bool { Histories.isHistory(prefix.isEmpty ? name : key(of: name)) }
 
         /// Returns the key in the suite: with the prefix of a scope.
         func key(of name: String) -> String { prefix + name }

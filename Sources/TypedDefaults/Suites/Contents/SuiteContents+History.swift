@@ -15,8 +15,8 @@ extension SuiteContents {
     /// The history is no value: it has no key, and does not count in a comparison. It stays when
     /// values are removed or replaced. In an update, assigning `nil` changes nothing.
     public var history: [String]? {
-        get { (try? steps(of: Histories.own)) ?? nil }
-        set { if newValue != nil || !base.isOfUpdate { historyEdits[Histories.own] = .some(newValue) } }
+        get { (try? steps(of: Histories.wholeSuite)) ?? nil }
+        set { if newValue != nil || !base.isOfUpdate { historyEdits[Histories.wholeSuite] = .some(newValue) } }
     }
 
     /// Applies a step of a migration unless the values have been through it, and adds its name to
@@ -29,21 +29,21 @@ extension SuiteContents {
     ///   ``DefaultsError`` if the history cannot be read. Then the contents stay as they were.
     @discardableResult
     public mutating func migrate(_ name: String, _ body: (inout SuiteContents) throws -> Void) throws -> Bool {
-        var names = try steps(of: Histories.own) ?? []
+        var names = try steps(of: Histories.wholeSuite) ?? []
         if names.contains(where: { $0.hasSameBytes(as: name) }) { return false }
         var migrated = self
-        migrated.settle()
+        migrated.resolve()
         migrated.isMigrating = true
         base.beginStep()
         try body(&migrated)
-        migrated.settle()
+        migrated.resolve()
         if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
         // The body may have applied other steps or assigned other contents.
-        let others = try migrated.steps(of: Histories.own)
+        let others = try migrated.steps(of: Histories.wholeSuite)
         if migrated.base !== base, let others, !migrated.isEmpty, case let missing = names.without(others),
             !missing.isEmpty
         {
-            throw base.withWholeKey(Histories.refusal(missing: missing, further: [], of: Histories.own))
+            throw base.withWholeKey(Histories.refusal(missing: missing, further: [], of: Histories.wholeSuite))
         }
         names += ((others ?? []) + [name]).without(names)
         migrated.history = names
@@ -95,20 +95,20 @@ extension SuiteContents {
         return all
     }
 
-    /// Creates contents of all that is stored, records included.
+    /// Creates contents of all that is stored, histories included.
     ///
     /// - Parameters:
     ///   - errors: Those of values that cannot be read.
-    ///   - isComplete: Whether a scope without a record has been through no step; `nil` if this is
-    ///     so where there is a record of the values outside of scopes.
+    ///   - isComplete: Whether a scope without a history has been through no step; `nil` if this is
+    ///     so where there is a history of the values outside of scopes.
     package init(
         stored: [(key: String, value: PropertyList)], unreadable errors: [DefaultsError] = [], isComplete: Bool? = nil
     ) {
-        let isExport = stored.contains { $0.key.hasSameBytes(as: Histories.recordName) }
+        let isExport = stored.contains { $0.key.hasSameBytes(as: Histories.keyName) }
         var (values, histories) = ([ByteString: PropertyList](), Histories(isComplete: isComplete ?? isExport))
         var unreadable: [ByteString: DefaultsError] = [:]
         for (key, value) in stored {
-            if let scope = Histories.scope(ofRecord: key) {
+            if let scope = Histories.scope(ofHistory: key) {
                 histories.add(.success(value), of: scope)
             } else {
                 values[ByteString(key)] = value
@@ -116,7 +116,7 @@ extension SuiteContents {
         }
         for error in errors {
             guard let key = error.key else { continue }
-            if let scope = Histories.scope(ofRecord: key) {
+            if let scope = Histories.scope(ofHistory: key) {
                 histories.add(.failure(error), of: scope)
             } else {
                 unreadable[ByteString(key)] = error
@@ -129,8 +129,8 @@ extension SuiteContents {
     package var stored: [(key: String, value: PropertyList)] {
         var stored = Array(self)
         let all = allHistories
-        for scope in Set(all.scopes).union([Histories.own]) {
-            if let record = all.record(of: scope) { stored.append((Histories.key(ofScope: scope), record)) }
+        for scope in Set(all.scopes).union([Histories.wholeSuite]) {
+            if let history = all.exported(of: scope) { stored.append((Histories.key(ofScope: scope), history)) }
         }
         return stored.sortedByBytes()
     }
@@ -144,9 +144,9 @@ extension DefaultsSuite {
     public func appliedMigrations() throws -> [String] {
         let suite = current
         _ = try suite.core.catchUp()
-        guard let record = try suite.stored(Histories.recordName)?.get() else { return [] }
-        do throws(DefaultsError) { return try Histories.steps(in: record) } catch {
-            throw error.about(key: suite.withPrefix(Histories.recordName))
+        guard let history = try suite.stored(Histories.keyName)?.get() else { return [] }
+        do throws(DefaultsError) { return try Histories.steps(in: history) } catch {
+            throw error.about(key: suite.withPrefix(Histories.keyName))
         }
     }
 

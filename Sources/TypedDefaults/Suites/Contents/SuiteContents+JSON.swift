@@ -32,7 +32,7 @@ extension SuiteContents {
         var reader = JSONReader(json)
         self.init(stored: try reader.contents().map { ($0.key.string, $0.value) })
         for scope in allHistories.scopes where (try? steps(of: scope)) == nil {
-            throw DefaultsError(.unreadable, reason: "the record of migrations is not an array of strings")
+            throw DefaultsError(.unreadable, reason: "the history of migrations is not an array of strings")
         }
     }
 }

@@ -37,14 +37,16 @@ extension SuiteContents {
         let names = present.filter { isMoved($0) && !SetAside.isCopy($0) }
         do throws(DefaultsError) {
             var (moved, others) = (Histories(isComplete: false), Histories(isComplete: true))
-            for scope in Set(all.scopes).union([Histories.own]) {
+            for scope in Set(all.scopes).union([Histories.wholeSuite]) {
                 let steps = try all.steps(of: scope)
                 if isMoved(scope.string) { moved.set(steps, of: ByteString(renamed(scope.string))) }
-                if !isMoved(scope.string) || scope == Histories.own { others.set(steps, of: scope) }
+                if !isMoved(scope.string) || scope == Histories.wholeSuite { others.set(steps, of: scope) }
             }
             let added = names.map { ByteString(renamed($0)) }
             let kept = Set(present.filter { !isMoved($0) }.map(ByteString.init)).subtracting(added)
-            for scope in all.scopes where isMoved(scope.string) && scope != Histories.own { historyEdits[scope] = [] }
+            for scope in all.scopes where isMoved(scope.string) && scope != Histories.wholeSuite {
+                historyEdits[scope] = []
+            }
             for (scope, steps) in try others.changes(adding: moved, with: added, keeping: kept) {
                 historyEdits[scope] = steps
             }

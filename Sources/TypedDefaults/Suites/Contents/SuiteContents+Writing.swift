@@ -41,11 +41,11 @@ extension SuiteContents {
     mutating func write<Value>(
         _ value: Value, _ name: String, _ declaration: Declaration<Value>, isAssigned: Bool = true
     ) {
-        guard !base.isRecord(name) else { return fail(Histories.reserved(name)) }
+        guard !base.isHistory(name) else { return fail(Histories.reserved(name)) }
         if !isMigrating { base.declare(name, declaration) }
         let key = ByteString(name)
         if typed[key]?.type != declaration.conversion.form {
-            settle(key)
+            resolve(key)
             typed[key] = begin(name, declaration, isAssigned: isAssigned)
         }
         if isAssigned { typed[key]?.isAssigned = true }
@@ -82,8 +82,8 @@ extension SuiteContents {
     }
 
     mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        guard !base.isRecord(name) else { return }
-        settle(ByteString(name))
+        guard !base.isHistory(name) else { return }
+        resolve(ByteString(name))
         let isCopied = base.wasUnreadable(name) && !(isMigrating && base.wasRead(name))
         if isCopied, let old = stored(name), let error = ChangeRule(declaration.conversion).failure(of: old) {
             setAside(old, of: name, error)
@@ -97,9 +97,9 @@ extension SuiteContents {
     }
 
     /// Computes what all typed writes store.
-    mutating func settle() { for name in typed.keys.map(\.string).sorted() { settle(ByteString(name)) } }
+    mutating func resolve() { for name in typed.keys.map(\.string).sorted() { resolve(ByteString(name)) } }
 
-    private mutating func settle(_ key: ByteString) {
+    private mutating func resolve(_ key: ByteString) {
         guard let write = typed.removeValue(forKey: key) else { return }
         if let error = write.invalid?.error { return fail(error) }
         let (outcome, name) = (write.outcome, key.string)

@@ -82,7 +82,7 @@ extension SuiteContents {
             return value
         }
         set {
-            guard !base.isRecord(name) else { return refuse(name, newValue) }
+            guard !base.isHistory(name) else { return refuse(name, newValue) }
             edits[ByteString(name)] = .some(newValue)
             discard(ByteString(name))
             written.remove(ByteString(name))
@@ -121,7 +121,7 @@ extension SuiteContents {
     /// - Parameter includingHistory: Whether to forget the history as well, and that of each scope.
     public mutating func removeAll(includingHistory: Bool = false) {
         if includingHistory {
-            for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] }
+            for scope in allHistories.scopes + [Histories.wholeSuite] { historyEdits[scope] = [] }
             isForgetting = true
         }
         for key in Array(values.keys) + base.allUnreadable.keys { edits[key] = .some(nil) }
@@ -147,7 +147,7 @@ extension SuiteContents {
     func stored(_ name: String) -> PropertyList? {
         let key = ByteString(name)
         if let write = typed[key] { return write.outcome.new.stored }
-        if !typed.isEmpty, SetAside.isCopy(name) { return settled.stored(name) }
+        if !typed.isEmpty, SetAside.isCopy(name) { return resolved.stored(name) }
         if let edit = edits[key] { return edit }
         return base.value(name, includesFallback: false)
     }
@@ -204,24 +204,24 @@ extension SuiteContents {
 
     mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
 
-    /// A record is no setting: none is stored, and none can be.
+    /// A history is no setting: none is stored, and none can be.
     mutating func refuse(_ name: String, _ value: PropertyList?) {
         if value != nil { fail(Histories.reserved(name)) }
     }
 
     /// All values after the edits.
     var values: [ByteString: PropertyList] {
-        guard typed.isEmpty else { return settled.values }
+        guard typed.isEmpty else { return resolved.values }
         var values = base.values
         for (key, value) in edits { values[key] = value }
         return values
     }
 
     /// The same contents, with what the typed writes store.
-    private var settled: SuiteContents {
-        var settled = self
-        settled.settle()
-        return settled
+    private var resolved: SuiteContents {
+        var resolved = self
+        resolved.resolve()
+        return resolved
     }
 }
 

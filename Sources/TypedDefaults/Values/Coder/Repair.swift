@@ -63,7 +63,7 @@ struct Repair<Value: Decodable> {
         var (rounds, isFirst) = (0, true)
         while true {
             log = DecodingLog()
-            rules.record?.removeEntries()
+            rules.faults?.removeEntries()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
@@ -191,7 +191,7 @@ struct Repair<Value: Decodable> {
         // Decode it in a dictionary, because there nil has a different form than as a whole value.
         let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
         var rules = rules
-        rules.record = nil
+        rules.faults = nil
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
         repair.isElement = true

@@ -52,8 +52,8 @@ struct DecodingRules {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// The entries that the decoder supplies if the whole value lacks them.
     var supplied: [(name: String, node: PropertyList)] = []
-    /// Records the entries that no type reads; `nil` to record nothing.
-    var record: EntryRecord?
+    /// Takes the entries that no type reads; `nil` to look for none.
+    var faults: FaultList?
     /// Whether this is for a list of faults.
     var isList = false
     /// Whether to find out if the type has any entry of the root.
@@ -145,10 +145,10 @@ final class TreeDecoder: Decoder {
                 root.hasKnownEntry = entries.keys.contains { Self.isKnown($0, to: Key.self) }
             }
         }
-        if let record = root.rules.record {
+        if let list = root.rules.faults {
             // Keys that are data, of which the type accepts some, are not names of properties.
             let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
-            record.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
+            list.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
         }
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
     }
@@ -170,20 +170,20 @@ final class TreeDecoder: Decoder {
     func tree() throws -> PropertyList {
         // All entries are read, also if another type was tried before.
         root.hasKnownEntry = true
-        root.rules.record?.note([], at: codingPath)
-        if root.rules.isForeign, !isInside(root.rules.defaultPaths, nil) { return try own(node) }
+        root.rules.faults?.note([], at: codingPath)
+        if root.rules.isForeign, !isInside(root.rules.defaultPaths, nil) { return try plain(node) }
         guard !isOptionalRoot else { return node }
         if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
         return node.unescapedFromNil
     }
 
-    /// Returns a part of JSON or of a property list in its own form.
-    private func own(_ node: PropertyList) throws -> PropertyList {
+    /// Returns a part of JSON or of a property list without marks.
+    private func plain(_ node: PropertyList) throws -> PropertyList {
         if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
         if node.digits != nil, let number = Double(foreign: node) { return .double(number) }
         switch node {
-        case .array(let elements): return .array(try elements.map(own))
-        case .dictionary(let entries): return .dictionary(try entries.mapValues(own))
+        case .array(let elements): return .array(try elements.map(plain))
+        case .dictionary(let entries): return .dictionary(try entries.mapValues(plain))
         default: return node.unescapedFromNil
         }
     }
@@ -298,8 +298,8 @@ extension TreeDecoder {
         if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.defaultPaths, key) {
             return nil
         }
-        let isOwn = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
-        if isOwn || !isStrict(at: key), let value = type.init(tree) {
+        let isItsForm = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
+        if isItsForm || !isStrict(at: key), let value = type.init(tree) {
             if case .data = tree { root.log?.noteData() }
             return value
         }

@@ -61,8 +61,8 @@ extension Conversion where Value: Codable {
                 rules.supplied = defaults.supplied
                 rules.checksEntries = !defaults.hasEntry(of: stored)
             }
-            if let record = mode.record {
-                recordEntries(of: stored, in: record, fallback: fallback)
+            if let list = mode.list {
+                listFaults(of: stored, in: list, fallback: fallback)
                 rules.isList = true
             }
             var isUnread = false
@@ -78,15 +78,15 @@ extension Conversion where Value: Codable {
 
     /// Records the entries that no type reads.
     @inline(never)
-    static func recordEntries(of stored: PropertyList, in record: EntryRecord, fallback: () -> Value?) {
+    static func listFaults(of stored: PropertyList, in list: FaultList, fallback: () -> Value?) {
         let foreign: ForeignData? = if case .data(let data) = stored { ForeignData(data) } else { nil }
-        let rules = DecodingRules(leniency: .parts([]), isForeign: foreign != nil, record: record)
+        let rules = DecodingRules(leniency: .parts([]), isForeign: foreign != nil, faults: list)
         let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
         // Parts at fault are replaced on the way.
         var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaultTree, .all)
         _ = try? repair.decode()
-        record.translate(repair.keptIndices)
-        record.faults += repair.recovery.all
+        list.translate(repair.keptIndices)
+        list.faults += repair.recovery.all
     }
 
     // Not inlined, because the types of its variables would be looked up before the first attempt.
@@ -128,7 +128,7 @@ extension Conversion where Value: Codable {
             _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
         ) throws -> Box<Value> {
             var rules = DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign)
-            rules.isList = mode.record != nil
+            rules.isList = mode.list != nil
             var repair = Repair<Value>(
                 tree, rules,
                 default: defaultTree, defaultTree == nil ? .none : mending)

@@ -33,7 +33,7 @@ extension Conversion where Value: Codable {
                 if case .data(let data) = stored, let foreign = ForeignData(data),
                     let value = try? foreign.decode(Value.self)
                 {
-                    if let record = mode.record { recordEntries(of: stored, in: record) { fallback } }
+                    if let list = mode.list { listFaults(of: stored, in: list) { fallback } }
                     return .success(Box(value))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)

@@ -67,10 +67,10 @@ enum DecodingMode {
     /// A launch argument, in which numbers and Booleans may be strings.
     case argument
     /// A list of all faults. Entries that the type does not have are recorded.
-    case list(EntryRecord)
+    case list(FaultList)
 
     var isArgument: Bool { if case .argument = self { true } else { false } }
-    var record: EntryRecord? { if case .list(let record) = self { record } else { nil } }
+    var list: FaultList? { if case .list(let list) = self { list } else { nil } }
 }
 
 extension Conversion {
@@ -80,15 +80,15 @@ extension Conversion {
         guard !stored.isNested(deeperThan: PropertyList.depthLimit) else {
             return [DefaultsError(.refused, type: "\(type)", reason: PropertyList.tooDeep)]
         }
-        let record = EntryRecord()
+        let list = FaultList()
         var faults: [DefaultsError]
-        switch decodeBox(stored, .list(record)) {
+        switch decodeBox(stored, .list(list)) {
         case .success(let box): faults = box.recovery?.all ?? []
         case .failure(let error): faults = [error]
         }
         // An entry at fault may be of another type.
         var paths = Set(faults.map(\.path))
-        for fault in record.faults + record.errors(type: type) where paths.insert(fault.path).inserted {
+        for fault in list.faults + list.errors(type: type) where paths.insert(fault.path).inserted {
             faults.append(fault)
         }
         return faults

@@ -1,13 +1,13 @@
-/// Records the stored entries that no type reads, and faults that a list would not find otherwise.
-final class EntryRecord {
+/// The stored entries that no type reads, and the faults that a list would not find otherwise.
+final class FaultList {
     private var unknown: [[String]: (path: [String], names: Set<String>, areData: Bool)] = [:]
     /// The faults of parts of a value that is at fault as a whole.
     var faults: [DefaultsError] = []
 
-    /// Forgets the entries that an attempt has recorded.
+    /// Forgets the entries that an attempt has found.
     func removeEntries() { unknown = [:] }
 
-    /// Records the entries of a dictionary that a type does not have. It may be the second type
+    /// Adds the entries of a dictionary that a type does not have. It may be the second type
     /// that reads the dictionary, such as a superclass.
     ///
     /// - Parameter areData: Whether the names are data, like the keys of a dictionary.
