@@ -13,25 +13,6 @@ struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
 struct KeyNamespaceableTests {
     private let suite = DefaultsSuite.inMemory()
 
-    @Test func valuesOfBothNamespacesAreStoredAndRemoved() throws {
-        #expect(MyUserDefaults.object(for: .userName, source: suite) == nil)
-        #expect(!MyUserDefaults.bool(forKey: .needsBackup, source: suite))
-        MyUserDefaults.set("krimpedance", forKey: .userName, source: suite)
-        MyUserDefaults.set(["a": [1, 2]], forKey: .appTheme, source: suite)
-        MyUserDefaults.set(true, forKey: .needsBackup, source: suite)
-        #expect(MyUserDefaults.object(for: .userName, source: suite) as? String == "krimpedance")
-        #expect(MyUserDefaults.object(for: .appTheme, source: suite) as? [String: [Int]] == ["a": [1, 2]])
-        #expect(MyUserDefaults.bool(forKey: .needsBackup, source: suite))
-        #expect(
-            try suite.keys() == [
-                "MyUserDefaults_BoolDefaultKey_needsBackup", "MyUserDefaults_ObjectDefaultKey_appTheme",
-                "MyUserDefaults_ObjectDefaultKey_userName",
-            ])
-        MyUserDefaults.remove(for: .userName, source: suite)
-        MyUserDefaults.remove(for: .needsBackup, source: suite)
-        #expect(try suite.keys() == ["MyUserDefaults_ObjectDefaultKey_appTheme"])
-    }
-
     private enum Camera {
         struct Defaults: BoolUserDefaultable { enum BoolDefaultKey: String { case on } }
         struct Objects: ObjectUserDefaultable { enum ObjectDefaultKey: String { case name } }
@@ -85,17 +66,6 @@ struct KeyNamespaceableTests {
         token.cancel()
         MyUserDefaults.set("piyo", forKey: .userName, source: suite)
         #expect(lines.withLock { $0 } == ["new hoge", "new fuga old hoge", "removed old fuga"])
-    }
-
-    @Test func observersOfABooleanReceiveItsDefault() {
-        let received = Guarded<[Bool?]>([])
-        let token = MyUserDefaults.observe(forKey: .needsBackup, source: suite) { _, change in
-            received.withLock { $0.append(change.newValue) }
-        }
-        MyUserDefaults.set(true, forKey: .needsBackup, source: suite)
-        MyUserDefaults.remove(for: .needsBackup, source: suite)
-        token.cancel()
-        #expect(received.withLock { $0 } == [true, false])
     }
 
     private struct All: ObjectUserDefaultable, BoolUserDefaultable, IntegerUserDefaultable, FloatUserDefaultable,

@@ -12,16 +12,6 @@ struct JSONFormTests {
     /// Returns JSON data, as many programs store it in `UserDefaults`.
     private func recipe(_ value: some Encodable) throws -> PropertyList { .data(try JSONEncoder().encode(value)) }
 
-    @Test func jsonOfOtherCodeIsReadInBothForms() throws {
-        let suite = DefaultsSuite.inMemory([
-            "point": try recipe(Point(name: "a", x: 2)), "count": try recipe(5), "names": try recipe(["a", "b"]),
-        ])
-        #expect(suite[DefaultKey("point", default: Point())] == Point(name: "a", x: 2))
-        #expect(suite[DefaultKey("count", default: 0)] == 5)
-        #expect(suite[DefaultKey("names", default: [String]())] == ["a", "b"])
-        #expect(suite[DefaultKey("point", default: Point(), form: .jsonData)] == Point(name: "a", x: 2))
-    }
-
     @Test func anOldVersionReadsWhatIsWritten() throws {
         let suite = DefaultsSuite.inMemory()
         let point = UserDefault(DefaultKey("point", default: Point(), form: .jsonData), in: suite)

@@ -131,7 +131,7 @@ struct FieldBehaviorsTests {
         }
 
         @Test func articlesNameTestsThatExist() throws {
-            let code = try ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests"]
+            let code = try ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests", "RecipesTests"]
                 .map { try text(in: Self.tests.appending(path: $0), "swift") }.joined()
             let declared = Set(code.matches(of: /(?:func|struct|enum) (\w+)/).map(\.1))
             let pages = try ["README.md", "Torture/README.md"]

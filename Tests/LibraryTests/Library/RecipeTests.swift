@@ -5,51 +5,6 @@ import TypedDefaults
 
 /// The published recipes, in each form of declaration.
 struct RecipeTests {
-    final class TestClass: Codable, Sendable, Equatable {
-        let p1: Int
-        let p2: String
-        init(p1: Int, p2: String) { (self.p1, self.p2) = (p1, p2) }
-        static func == (lhs: TestClass, rhs: TestClass) -> Bool { lhs.p1 == rhs.p1 && lhs.p2 == rhs.p2 }
-    }
-
-    /// Checks the default, a write and a read, and the default again.
-    private func check<Value: Codable & Sendable & Equatable>(default value: Value, _ other: Value) {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        @UserDefault("value", in: suite) var local = value
-        #expect(local == value)
-        local = other
-        #expect(local == other)
-        #expect(suite[DefaultKey("value", default: value)] == other)
-        $local.reset()
-        #expect(local == value)
-        #expect(failures.all == [])
-    }
-
-    @Test func eachTypeReadsItsDefaultThenWhatIsWritten() {
-        check(default: true, false)
-        check(default: 1, .max)
-        check(default: "a", "")
-        check(default: 0.5, -0.0)
-        check(default: Float(0.25), 0.1)
-        check(default: ["a"], [])
-        check(default: ["a": 1], ["b": 2, "": 3])
-        check(default: URL(string: "https://example.com/a")!, URL(fileURLWithPath: "/b c"))
-        check(default: TestClass(p1: 33, p2: "second"), TestClass(p1: 34, p2: "third"))
-    }
-
-    @Test func eachOptionalReadsNilThenWhatIsWritten() {
-        check(default: Bool?.none, false)
-        check(default: Int?.none, 0)
-        check(default: String?.none, "")
-        check(default: Double?.none, 1e300)
-        check(default: Float?.none, 0.1)
-        check(default: [String]?.none, [])
-        check(default: [String: Int]?.none, [:])
-        check(default: URL?.none, URL(string: "https://example.com"))
-        check(default: TestClass?.none, TestClass(p1: 33, p2: "second"))
-    }
-
     @Test func twoStructsStayInStep() {
         let suite = DefaultsSuite.inMemory()
         struct Holder {

@@ -58,31 +58,6 @@ struct ObservingTests {
         token.cancel()
     }
 
-    @Test(arguments: Backend.allCases) func observersReceiveEachChangeOnceInOrder(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)
-            let changes = Heard { note in AnyStore(store).observe { note($0) } }
-            store.set(1)
-            // An equal value is not a change.
-            store.set(1)
-            other.set(2)
-            try other.updateStored { $0 = ($0 ?? 0) + 1 }
-            suite[number] = 4
-            store.remove()
-            store.remove()
-            suite[DefaultKey("another", default: 0)] = 7
-            changes.wait { $0.count >= 5 }
-            let received = changes.all
-            #expect(received.map(\.newValue) == [1, 2, 3, 4, nil])
-            #expect(received.map(\.oldValue) == [nil, 1, 2, 3, 4])
-            #expect(received.map(\.kind) == [.set, .set, .set, .set, .removed])
-            #expect(received.allSatisfy { $0.origin == .local })
-            changes.cancel()
-            store.set(5)
-            #expect(changes.all.count == 5)
-        }
-    }
-
     @Test func deallocatingATokenEndsTheObservation() {
         let store = InMemoryStore(CameraConfig())
         let (received, token) = record(store)
@@ -92,26 +67,6 @@ struct ObservingTests {
         #expect(dropped != nil)
         dropped = nil
         store.set(CameraConfig(size: .small))
-    }
-
-    @Test func handlersMayReadWriteObserveAndCancel() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = UserDefault(number, in: suite).store
-        let received = Guarded<[Int?]>([])
-        let tokens = Guarded<[ObservationToken]>([])
-        let token = store.observe { change in
-            received.withLock { $0.append(store.get()) }
-            guard let value = change.newValue, value < 3 else { return }
-            // This change is delivered after the handler returns, in the order of commits.
-            store.set(value + 1)
-            received.withLock { $0.append(-value) }
-            let inner = store.observe { _ in }
-            tokens.withLock { $0.append(inner) }
-            tokens.withLock { $0.removeAll() }
-        }
-        store.set(1)
-        #expect(received.withLock { $0 } == [1, -1, 2, -2, 3])
-        token.cancel()
     }
 
     @Test func aCycleOfObserversEndsWithAnError() {
@@ -191,27 +146,6 @@ struct ObservingTests {
         token.cancel()
         for _ in 0..<100 { await Task.yield() }
         #expect(received.count == 101)
-    }
-
-    @Test(arguments: Backend.allCases) func theObservationFrameworkTracksEachKey(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let store = AnyStore(UserDefault(number, in: suite).store)
-            let fired = Guarded(0)
-            func track() { fired.track { _ = store.get() } }
-            track()
-            suite[DefaultKey("another", default: 0)] = 1
-            #expect(fired.withLock { $0 } == 0)
-            suite[number] = 1
-            fired.wait { $0 >= 1 }
-            #expect(fired.withLock { $0 } == 1)
-            // It fires once, until it is tracked again.
-            suite[number] = 2
-            #expect(fired.withLock { $0 } == 1)
-            track()
-            store.remove()
-            fired.wait { $0 >= 2 }
-            #expect(fired.withLock { $0 } == 2)
-        }
     }
 
     /// A change before the observation began is not reported, even if no read has seen it.

@@ -133,21 +133,4 @@ struct SuiteChangeTests {
         suite[count] = 3
         #expect(await changes.next()?.keys == ["count"])
     }
-
-    @Test func aHandlerMayUseTheWholeAPI() throws {
-        let suite = DefaultsSuite.inMemory()
-        let received = Guarded<[[String]]>([])
-        let token = Guarded<ObservationToken?>(nil)
-        token.withLock {
-            $0 = suite.observeAll(prefix: "") { change in
-                received.withLock { $0.append(change.keys) }
-                if change.keys == ["count"] { suite[self.name] = "\(suite[self.count])" }
-                if change.keys == ["name"] { token.withLock { $0 }?.cancel() }
-            }
-        }
-        suite[count] = 1
-        suite[count] = 2
-        #expect(received.withLock { $0 } == [["count"], ["name"]])
-        #expect(suite[name] == "1")
-    }
 }

@@ -29,16 +29,6 @@ struct UserDefaultTests {
         static let constant = UserDefault("number", default: 10, in: shared)
     }
 
-    @Test func nilRemoves() throws {
-        let suite = DefaultsSuite.inMemory(["nickname": "kai", "title": "captain"])
-        let settings = Settings(in: suite)
-        #expect(settings.nickname == "kai")
-        settings.nickname = nil
-        settings.title = nil
-        #expect(try suite.keys() == [])
-        #expect(settings.title == "none", "the default of an optional reads again")
-    }
-
     @Test @MainActor func oneKeyHasOneValueEverywhere() async throws {
         try Self.shared.removeAll()
         @UserDefault("number", in: Self.shared) var local = 10

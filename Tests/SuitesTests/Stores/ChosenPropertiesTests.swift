@@ -70,21 +70,11 @@ private struct ByHand: DefaultConfig, Equatable {
     func serialize() -> Any { ["size": size, "beeps": beeps] }
 }
 
-private struct Wrapped {
-    @UserDefault() var camera: First
-    init(in suite: DefaultsSuite) { _camera = UserDefault(in: suite) }
-}
-
 struct ChosenPropertiesTests {
-    /// Every way to change a config: each sets the size.
+    /// Ways to change a config, each of which sets the size. `WriteTableTests` has the others.
     private static let updates: [String: @Sendable (DefaultsSuite, String) throws -> Void] = [
-        "store": { suite, size in try PersistentStore<First>(in: suite).update { $0.size = size } },
         "store with a default": { suite, size in
             try PersistentStore<First>(in: suite).update(default: First()) { $0.size = size }
-        },
-        "any store": { suite, size in try AnyStore<First>.persistent(in: suite).update { $0.size = size } },
-        "decorator": { suite, size in
-            try Decorated(base: AnyStore<First>.persistent(in: suite)).update { $0.size = size }
         },
         "decorators": { suite, size in
             let inner = Decorated(base: AnyStore<First>.persistent(in: suite))
@@ -101,31 +91,6 @@ struct ChosenPropertiesTests {
             if try suite.contents()["Camera"] == nil { try PersistentStore<First>(in: suite).map(\.size).save("x") }
             try PersistentStore<First>(in: suite).map(\.size).updateStored { $0 = size }
         },
-        "wrapper": { suite, size in try Wrapped(in: suite).$camera.update { $0.size = size } },
-        "key": { suite, size in try suite.update(DefaultKey(First.self)) { $0.size = size } },
-        "value in place": { suite, size in PersistentStore<First>(in: suite).value.size = size },
-        "value of any store in place": { suite, size in AnyStore<First>.persistent(in: suite).value.size = size },
-        "value of a decorator in place": { suite, size in
-            Decorated(base: AnyStore<First>.persistent(in: suite)).value.size = size
-        },
-        "value of a store of the program in place": { suite, size in
-            Forwarding(base: AnyStore<First>.persistent(in: suite)).value.size = size
-        },
-        "wrapper in place": { suite, size in Wrapped(in: suite).camera.size = size },
-        "setting in place": { suite, size in UserDefault<First>(in: suite).value.size = size },
-        "type in place": { suite, size in suite[First.self].size = size },
-        "key in place": { suite, size in suite[DefaultKey(First.self)].size = size },
-        "value": { suite, size in PersistentStore<First>(in: suite).value = First(size: size) },
-        "value of a decorator": { suite, size in
-            Decorated(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
-        },
-        "value of a store of the program": { suite, size in
-            Forwarding(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
-        },
-        "wrapper, assigned": { suite, size in Wrapped(in: suite).camera = First(size: size) },
-        "type, assigned": { suite, size in suite[First.self] = First(size: size) },
-        "key, assigned": { suite, size in suite[DefaultKey(First.self)] = First(size: size) },
-        "contents, assigned": { suite, size in try suite.update { $0[First.self] = First(size: size) } },
         "contents by key, assigned": { suite, size in
             try suite.update { $0[DefaultKey(First.self)] = First(size: size) }
         },
@@ -138,8 +103,6 @@ struct ChosenPropertiesTests {
         "optional key": { suite, size in
             try suite.update(DefaultKey<First?>("Camera", default: First())) { $0?.size = size }
         },
-        "contents": { suite, size in try suite.update { $0[First.self].size = size } },
-        "contents by key": { suite, size in try suite.update { $0[DefaultKey(First.self)].size = size } },
         "updateStored": { suite, size in
             try PersistentStore<First>(in: suite).updateStored { $0 = First(size: size) }
         },
@@ -165,30 +128,6 @@ struct ChosenPropertiesTests {
             // A choice that equals the default stays.
             try update(suite, "medium")
             #expect(try suite.contents() == ["Camera": ["size": "medium"]])
-        }
-    }
-
-    /// Every way to store a whole config.
-    private static let saves: [String: @Sendable (DefaultsSuite, First) throws -> Void] = [
-        "save": { try PersistentStore(in: $0).save($1) },
-        "set": { PersistentStore(in: $0).set($1) },
-        "save of any store": { try AnyStore<First>.persistent(in: $0).save($1) },
-        "decorator": { try Decorated(base: AnyStore<First>.persistent(in: $0)).save($1) },
-    ]
-
-    @Test(arguments: saves.keys.sorted(), Backend.allCases)
-    func aSavePinsAllProperties(way: String, backend: Backend) throws {
-        let save = try #require(Self.saves[way])
-        try backend.withSuite { suite in
-            try save(suite, First())
-            #expect(try suite.contents() == ["Camera": ["size": "medium", "beeps": true, "quality": 0.8]])
-            // What was stored before stays stored.
-            try PersistentStore<Second>(in: suite, key: "Camera").update { $0.zoom = 2 }
-            #expect(PersistentStore<Second>(in: suite, key: "Camera").value.quality == 0.8)
-            #expect(try suite.contents()["Camera"] == ["size": "medium", "beeps": true, "quality": 0.8, "zoom": 2.0])
-            PersistentStore<First>(in: suite).remove()
-            try PersistentStore<First>(in: suite).update { $0.beeps = false }
-            #expect(try suite.contents() == ["Camera": ["beeps": false]])
         }
     }
 

@@ -52,16 +52,6 @@ struct DefaultConfigTests {
         #expect(ids.withLock { $0.count } == 1)
     }
 
-    @Test func aWrapperOfAConfigNeedsNoName() throws {
-        struct Settings { @UserDefault() var config: Config }
-        let key = DefaultKey(Config.self)
-        #expect(key.name == "Config")
-        let suite = DefaultsSuite.inMemory()
-        let setting = UserDefault<Config>(in: suite)
-        setting.value.size = 7
-        #expect(PersistentStore<Config>(in: suite).value.size == 7)
-    }
-
     @Test func observersReceiveTheDefaultForAMissingValue() throws {
         let store = AnyStore<Config>.inMemory()
         let changes = Heard { note in

@@ -40,16 +40,6 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func storesUseTheirScope(backend: Backend) throws {
-        try backend.withSuite { suite throws in
-            let scope = suite.scoped("user-1/")
-            try PersistentStore<CameraConfig>(in: scope).save(CameraConfig(size: .large))
-            #expect(AnyStore<CameraConfig>.persistent(in: scope).get()?.size == .large)
-            #expect(PersistentStore<CameraConfig>(in: suite).get() == nil)
-            #expect(try suite.keys() == ["user-1/CameraConfig"])
-        }
-    }
-
     @Test(arguments: Backend.allCases) func contentsAreLimitedToTheScope(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")

@@ -30,21 +30,6 @@ struct SuiteContentsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func anUpdateThatThrowsStoresNothing(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite[number] = 1
-            #expect(throws: Stop.self) {
-                try suite.update { contents in
-                    contents[number] = 2
-                    contents["raw"] = 3
-                    throw Stop()
-                }
-            }
-            let contents = try suite.contents()
-            #expect(contents == ["number": 1])
-        }
-    }
-
     @Test(arguments: Backend.allCases, [false, true])
     func aValueThatCannotBeStoredRefusesTheWholeUpdate(backend: Backend, removesAll: Bool) throws {
         struct Unstorable: Codable, Sendable {
@@ -64,20 +49,6 @@ struct SuiteContentsTests {
                 #expect(error.key == "bad")
             }
             #expect(try suite.keys() == [])
-        }
-    }
-
-    @Test(arguments: Backend.allCases) func anUpdateWithoutAnEffectIsNotAChange(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite[number] = 1
-            let changes = Guarded(0)
-            let token = suite.observeAll(prefix: "") { _ in changes.withLock { $0 += 1 } }
-            defer { token.cancel() }
-            try suite.update { contents in
-                contents[number] = 1
-                contents["missing"] = nil
-            }
-            #expect(changes.withLock { $0 } == 0)
         }
     }
 
@@ -113,20 +84,6 @@ struct SuiteContentsTests {
             #expect(copy == ["number": 1, "text": "edited"])
             copy[number] = 3
             #expect(suite[number] == 2)
-        }
-    }
-
-    @Test(arguments: Backend.allCases) func aCopyFromBeforeTheEditsLacksThem(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite[text] = "precious"
-            let backup = try suite.update { contents in
-                let old = contents
-                contents[text] = "changed"
-                return old
-            }
-            #expect(backup[text] == "precious")
-            try suite.replaceContents(with: backup)
-            #expect(suite[text] == "precious")
         }
     }
 
