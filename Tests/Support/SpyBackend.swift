@@ -70,8 +70,7 @@ package final class SpyBackend: DefaultsBackend {
         return state.withLock { Array($0.contents.keys) }
     }
 
-    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let edits = commit.edits
+    package func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
         if let failure = state.withLock({ $0.failure }) { throw failure }
         interrupted(.commit)
         let generation = state.withLock { state in

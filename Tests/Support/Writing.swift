@@ -4,9 +4,9 @@
     @testable package import TypedDefaults
 
     extension DefaultsBackend {
-        /// Commits edits that depend on nothing else.
+        /// Commits edits over the newest generation.
         package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            _ = try commit(BackendCommit(edits, reads: []))
+            _ = try commit(edits, over: generation)
         }
 
         /// Commits edits in a write of their own.

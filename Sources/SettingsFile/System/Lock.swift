@@ -206,14 +206,14 @@ package struct MonotonicTime: Sendable {
 
     package static func < (time: MonotonicTime, other: MonotonicTime) -> Bool { time.nanoseconds < other.nanoseconds }
 
-    static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
+    package static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
         MonotonicTime(nanoseconds: max(0, time.nanoseconds - other.nanoseconds))
     }
 
     var isZero: Bool { nanoseconds == 0 }
 
     /// The seconds of this duration.
-    var seconds: Double { Double(nanoseconds) / 1_000_000_000 }
+    package var seconds: Double { Double(nanoseconds) / 1_000_000_000 }
 
     /// Sleeps for this duration, or until a signal arrives.
     func sleep() {

@@ -5,7 +5,7 @@
 ///     let base: any DefaultsBackend
 ///     init(_ base: any DefaultsBackend) { self.base = base }
 ///     func isManaged(_ key: String) -> Bool { true }
-///     func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+///     func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
 ///         throw DefaultsError(.managed, reason: "read only")
 ///     }
 /// }
@@ -24,8 +24,8 @@ extension BackendDecorator {
     /// Returns the keys of the base.
     public func keys() throws(DefaultsError) -> [String] { try base.keys() }
     /// Commits to the base.
-    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        try base.commit(commit)
+    public func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        try base.commit(edits, over: generation)
     }
     /// Begins a write of the base.
     public func beginWrite() throws(DefaultsError) { try base.beginWrite() }

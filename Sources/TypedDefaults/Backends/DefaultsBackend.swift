@@ -17,20 +17,21 @@
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
 ///    `nil`, and is never overwritten.
 /// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
-///    so in ``BackendTraits/readsMayLag``, and ``commit(_:)`` stores nothing once another writer
-///    has changed what the commit depends on. Its reads show the commits of other machines whole
-///    and in their order, never go back, and end with the newest values. They show a commit of its
-///    own when ``commit(_:)`` returns, and ``generation`` changes as soon as they do.
+///    so in ``BackendTraits/readsMayLag``, has a ``generation``, and ``commit(_:over:)`` stores
+///    nothing once another writer has committed after the generation that it names. Its reads show
+///    the commits of other machines whole and in their order, never go back, and end with the
+///    newest values. They show a commit of its own when ``commit(_:over:)`` returns, and
+///    ``generation`` changes as soon as they do.
 ///
 /// The library's own backend for `UserDefaults` keeps rules 3 and 6 only within one process:
 /// `UserDefaults` offers no more.
 ///
-/// Any thread may call a backend at any time. ``commit(_:)`` is called only between
+/// Any thread may call a backend at any time. ``commit(_:over:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``, and after a commit that has stored edits not again.
 ///
 /// The laws of the product `TypedDefaultsTesting` check a backend.
 ///
-/// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
+/// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:over:)``. Without
 /// ``generation``, each read of a setting reads the backend. To change what another backend does,
 /// see ``BackendDecorator``.
 ///
@@ -39,7 +40,9 @@
 /// ### What each backend needs
 ///
 /// - ``value(forKey:)``
-/// - ``commit(_:)``
+/// - ``commit(_:over:)``
+/// - ``BackendEdits``
+/// - ``CommitOutcome``
 /// - ``keys()``
 ///
 /// ### Several writers
@@ -70,13 +73,18 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns all stored keys, in any order.
     func keys() throws(DefaultsError) -> [String]
 
-    /// Applies the edits as one commit, or none of them if another writer has changed what they
-    /// depend on since ``beginWrite()``.
+    /// Applies the edits as one commit.
     ///
+    /// - Parameters:
+    ///   - edits: The keys with their new values.
+    ///   - generation: The ``generation`` from which the write began; `nil` if there is none. Only
+    ///     backends with ``BackendTraits/readsMayLag`` need it: if another writer has committed
+    ///     since, none of the edits is stored. Otherwise the edits may be none, or what is stored
+    ///     already, and returning confirms that.
     /// - Throws: ``DefaultsError/Kind/refused`` for a value that the storage cannot hold exactly,
     ///   ``DefaultsError/Kind/managed`` for one that an administrator provides, or
     ///   ``DefaultsError/Kind/unknownOutcome`` if it is unknown whether the edits were stored.
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome
 
     /// Waits for other processes to finish writing to the same storage, then makes their changes
     /// visible.
@@ -93,9 +101,9 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// A number that grows as soon as a value may have changed, and when reads start or stop
     /// throwing; `nil` if the backend cannot know that.
     ///
-    /// A ``commit(_:)`` that stores edits adds 1, and what other code changes counts separately.
-    /// Each read of a setting calls this, so it must be cheap. If you implement it, implement
-    /// ``changes(since:)`` as well.
+    /// A ``commit(_:over:)`` that stores edits adds 1, and what other code changes counts
+    /// separately. Each read of a setting calls this, so it must be cheap. If you implement it,
+    /// implement ``changes(since:)`` as well.
     var generation: UInt64? { get }
 
     /// Returns the keys that may have changed after a generation, or `nil` for all keys, and the
@@ -189,15 +197,17 @@ public struct BackendTraits: Sendable {
     public var location: String?
     /// How many bytes a key may have.
     public var keyLimit: Int
-    /// Whether a read may return a value that another writer has already replaced, even between
+    /// Whether a read may return a value that another machine has already replaced, even between
     /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
     ///
-    /// Only then does the suite list in a commit the keys that it has read, and ask for a commit
-    /// without edits where a write changes nothing. Only then may ``DefaultsBackend/commit(_:)``
-    /// return ``BackendCommit/Outcome/changedMeanwhile``, so that the body of an update runs again.
+    /// Then the body of an update **may run again**: writers of other machines do not wait, so if
+    /// one of them has committed since the body began, nothing is stored, and the body runs again
+    /// on the newer values, until ``writeTimeout``. Only the result of the last run is stored, but
+    /// other effects of the body happen in each run. On all other backends the body runs once. A
+    /// write that changes nothing asks the backend whether that is still so.
     public var readsMayLag: Bool
     /// How long a writer waits for the other writers of its process, and how long it keeps retrying
-    /// because others change what it depends on, before it throws ``DefaultsError/Kind/timedOut``.
+    /// because others were faster, before it throws ``DefaultsError/Kind/timedOut``.
     public var writeTimeout: Duration
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     /// Zero means before a write returns, and `nil` means never.
@@ -226,10 +236,25 @@ public struct BackendTraits: Sendable {
     }
 }
 
+/// Keys with their new values. A `nil` value removes the key, and no key occurs twice.
+public typealias BackendEdits = [(key: String, value: PropertyList?)]
+
+/// The outcome of a commit that did not fail.
+public enum CommitOutcome: Sendable, Equatable {
+    /// All edits are stored. Contains the ``DefaultsBackend/generation`` that the commit began;
+    /// `nil` if the backend has none, or shows the commit together with other changes.
+    case committed(generation: UInt64? = nil)
+    /// Another writer has committed since the generation that the commit names, and nothing is
+    /// stored.
+    ///
+    /// The suite begins the write again, so return this once a read returns the newer value.
+    case changedMeanwhile
+}
+
 /// An event that a backend finds on its own.
 public enum BackendEvent: Sendable {
-    /// Values may have changed other than by ``DefaultsBackend/commit(_:)``. Contains their keys,
-    /// or `nil` for all keys. Also ends ``stale(since:)``, with no keys if none has changed.
+    /// Values may have changed other than by ``DefaultsBackend/commit(_:over:)``. Contains their
+    /// keys, or `nil` for all keys. Also ends ``stale(since:)``, with no keys if none has changed.
     case changed(keys: [String]?)
     /// Something failed that no caller waits for. The suite's failure handler receives the error.
     case failed(DefaultsError)

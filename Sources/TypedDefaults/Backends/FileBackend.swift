@@ -65,8 +65,8 @@ package final class FileBackend: DefaultsBackend {
 
     package func endWrite() { file.endWrite() }
 
-    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        .committed(generation: try self.commit(commit.edits.map { Edit($0.key, $0.value) }))
+    package func commit(_ edits: BackendEdits, over _: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        .committed(generation: try commit(edits.map { Edit($0.key, $0.value) }))
     }
 
     /// Does the same, and copies values that this version cannot read.

@@ -22,13 +22,13 @@ package final class MemoryBackend: DefaultsBackend {
 
     package func keys() -> [String] { contents.withLock { $0.values.keys.map(\.string) } }
 
-    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        for edit in commit.edits { try Edit(edit.key, edit.value).checkKey() }
+    package func commit(_ edits: BackendEdits, over _: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        for edit in edits { try Edit(edit.key, edit.value).checkKey() }
         // Released after unlocking: data may have a deallocator of the program.
         let (old, generation) = contents.withLock { contents in
             commits.increment()
-            contents.last = commit.edits
-            let old = commit.edits.map { edit in
+            contents.last = edits
+            let old = edits.map { edit in
                 defer { contents.values[ByteString(edit.key)] = edit.value }
                 return contents.values[ByteString(edit.key)]
             }

@@ -29,7 +29,7 @@ extension DefaultsSuite {
     /// try suite.update(.launchCount) { $0 += 1 }
     /// ```
     ///
-    /// The body may run again on a backend whose reads may lag. See ``UserDefault/update(_:)``.
+    /// See ``UserDefault/update(_:)``. The body may run again: see ``BackendTraits/readsMayLag``.
     @discardableResult
     public func update<Value, Result>(
         _ key: DefaultKey<Value>, _ body: (inout Value) throws -> Result

@@ -136,7 +136,7 @@ extension UserDefault {
     /// reported, as when you assign a value.
     ///
     /// - Parameter body: Edits the value, which is the default if none is stored. It may run again
-    ///   on a backend whose reads may lag, and nothing is written if it throws.
+    ///   (see ``BackendTraits/readsMayLag``), and nothing is written if it throws.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult

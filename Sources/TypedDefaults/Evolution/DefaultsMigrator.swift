@@ -60,8 +60,8 @@ public struct DefaultsMigrator: Sendable {
     /// - Parameters:
     ///   - name: The name, which must be unique and must never change.
     ///   - body: Edits the settings. If it throws, none of the due steps is stored. It may run
-    ///     again on a backend whose reads may lag. On `UserDefaults`, a step can run again after a
-    ///     crash, so write it so that a second run changes nothing more.
+    ///     again (see ``BackendTraits/readsMayLag``). On `UserDefaults`, a step can run again after
+    ///     a crash, so write it so that a second run changes nothing more.
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {

@@ -35,7 +35,7 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as with ``DefaultStoreType/set(_:)``.
     ///
-    /// - Parameter body: Edits the value. It may run again on a backend whose reads may lag, and
+    /// - Parameter body: Edits the value. It may run again (see ``BackendTraits/readsMayLag``), and
     ///   nothing is written if it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.

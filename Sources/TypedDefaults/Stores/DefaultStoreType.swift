@@ -113,8 +113,9 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// `body` changes.
     ///
     /// - Parameter body: Edits the stored value, or that of a layer behind it, which is `nil` if it
-    ///   is missing. Assigning `nil` removes it. It may run again on a backend whose reads may lag,
-    ///   and nothing is written if it throws. Keep it short, because other writers wait.
+    ///   is missing. Assigning `nil` removes it. It may run again (see
+    ///   ``BackendTraits/readsMayLag``), and nothing is written if it throws. Keep it short,
+    ///   because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. If the stored value is unreadable,
     ///   `body` does not run.
@@ -136,8 +137,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// - Parameters:
     ///   - defaultValue: The value that `body` receives if none is stored. Evaluated only then.
-    ///   - body: Edits the value. It may run again on a backend whose reads may lag, and nothing is
-    ///     written if it throws. Keep it short, because other writers wait.
+    ///   - body: Edits the value. It may run again (see ``BackendTraits/readsMayLag``), and nothing
+    ///     is written if it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult

@@ -164,7 +164,6 @@ extension DefaultsSuite {
     /// Returns the stored keys, sorted.
     public func keys() throws -> [String] {
         let suite = current
-        suite.core.noteRead(nil)
         let names = try suite.consistently { () throws(DefaultsError) in try suite.settingsInScope() }
         return names.map(suite.withoutPrefix).sortedByBytes()
     }
@@ -183,8 +182,6 @@ extension DefaultsSuite {
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
             return stored
-        } reading: {
-            names.map(\.string)
         }
     }
 
@@ -205,20 +202,15 @@ extension DefaultsSuite {
             // Histories come last, for backends that store key by key and may be interrupted.
             let histories = includingHistory ? try suite.keysInScope().filter(Histories.isHistory) : []
             return try (suite.settingsInScope() + histories).filter { !core.backend.isManaged($0) }
-        } reading: {
-            nil
         }
     }
 }
 
 extension SuiteCore {
-    /// - Parameter reads: Returns the keys that the choice depends on; `nil` for all keys.
-    fileprivate func removing(
-        _ keys: (SuiteCore) throws(DefaultsError) -> [String], reading reads: () -> [String]?
-    ) throws(DefaultsError) {
+    fileprivate func removing(_ keys: (SuiteCore) throws(DefaultsError) -> [String]) throws(DefaultsError) {
         try write { () throws(DefaultsError) in
             let edits = try keys(self).map { Edit($0, .remove) }
-            if edits.isEmpty { try commitNothing(reading: reads()) } else { try commit(edits, reading: reads()) }
+            if edits.isEmpty { try commitNothing() } else { try commit(edits) }
         }
     }
 }

@@ -48,9 +48,9 @@ extension BackendInterceptor {
     }
 
     /// Commits to the base.
-    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        try willMake(.commit(Dictionary(commit.edits.map { ($0.key, $0.value) }) { _, last in last }))
-        return try base.commit(commit)
+    public func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        try willMake(.commit(Dictionary(edits.map { ($0.key, $0.value) }) { _, last in last }))
+        return try base.commit(edits, over: generation)
     }
 
     /// Returns the changes of the base.

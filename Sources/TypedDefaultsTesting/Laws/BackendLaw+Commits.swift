@@ -67,7 +67,7 @@ extension BackendLaw {
             try backend.beginWrite()
             defer { backend.endWrite() }
             guard let generation = backend.generation else { return }
-            let outcome = try backend.commit(BackendCommit([("a", .init(round: round))], reads: []))
+            let outcome = try backend.commit([("a", .init(round: round))], over: backend.generation)
             try expect(
                 [.committed(generation: generation + 1), .committed(generation: nil)].contains(outcome),
                 "commit(_:) did not return the next generation")

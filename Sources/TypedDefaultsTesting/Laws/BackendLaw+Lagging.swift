@@ -220,9 +220,11 @@ private final class LossyBackend: BackendDecorator {
     /// - Parameter isStored: Whether the commit arrives.
     func loseNextAnswer(isStored: Bool) { loss.withLock { $0 = isStored } }
 
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        guard let isStored = loss.withLock({ exchange(&$0, with: nil) }) else { return try base.commit(commit) }
-        if isStored { _ = try base.commit(commit) }
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        guard let isStored = loss.withLock({ exchange(&$0, with: nil) }) else {
+            return try base.commit(edits, over: generation)
+        }
+        if isStored { _ = try base.commit(edits, over: generation) }
         throw DefaultsError(.unknownOutcome, reason: "the check lost the answer")
     }
 }

@@ -25,11 +25,11 @@ struct BackendTrial: Sendable {
 
     func write(_ edits: Edits, to backend: (any DefaultsBackend)? = nil) throws {
         let backend = backend ?? self.backend
-        var outcome = BackendCommit.Outcome.changedMeanwhile
+        var outcome = CommitOutcome.changedMeanwhile
         while outcome == .changedMeanwhile {
             try backend.beginWrite()
             defer { backend.endWrite() }
-            outcome = try backend.commit(BackendCommit(edits, reads: []))
+            outcome = try backend.commit(edits, over: backend.generation)
         }
     }
 

@@ -79,8 +79,7 @@ final class WrongBackend: DefaultsBackend {
         for watch in watches { watch(.changed(keys: ["number"])) }
     }
 
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let edits = commit.edits
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
         if law == .aFailedCommitChangesNothing, let refused = edits.firstIndex(where: { $0.key.contains("\u{0}") }) {
             apply(Array(edits[..<refused]))
             throw DefaultsError(.refused, reason: "a test")
@@ -103,7 +102,7 @@ final class WrongBackend: DefaultsBackend {
         for watch in watches where watch.author != ObjectIdentifier(self) && law != .theWatchReportsChangesOfOthers {
             watch.call(.changed(keys: keys))
         }
-        return .committed(generation: generation)
+        return .committed(generation: self.generation)
     }
 
     private func apply(_ edits: [(key: String, value: PropertyList?)]) {

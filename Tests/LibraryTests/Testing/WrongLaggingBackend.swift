@@ -7,6 +7,8 @@ import TypedDefaultsTesting
 final class WrongLaggingBackend: BackendDecorator {
     private struct State {
         var reads = 0
+        /// The generation when the current write began.
+        var begin: UInt64?
         var isDeaf = false
         var value: PropertyList?
         var hasLost = false
@@ -58,30 +60,24 @@ final class WrongLaggingBackend: BackendDecorator {
 
     /// The fault of an equal write shows while no changes of the other machine arrive.
     func beginWrite() {
-        if law == .anEqualWriteIsNotBlind { state.withLock { $0.isDeaf = true } }
-        lagging.beginWrite()
+        state.withLock { ($0.isDeaf, $0.begin) = (law == .anEqualWriteIsNotBlind, lagging.generation) }
     }
 
-    func endWrite() {
-        lagging.endWrite()
-        state.withLock { $0.isDeaf = false }
-    }
+    func endWrite() { state.withLock { $0.isDeaf = false } }
 
     /// None if reads are wrong, so that each read of a setting reads the backend.
     var generation: UInt64? {
         law == .readsNeverGoBack || law == .commitsAreSeenInTheirOrder ? nil : lagging.generation
     }
 
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let edits = commit.edits
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        var generation = generation ?? state.withLock { $0.begin }
         switch law {
-        // Also one without edits: another machine may have stored the same number.
-        case .updatesAreStoredOnce? where !edits.isEmpty || commit.reads == ["number"]:
+        case .updatesAreStoredOnce? where !edits.isEmpty:
             // As if nothing had changed since the write began.
             lagging.catchUp()
-            lagging.beginWrite()
-        case .anEqualWriteIsNotBlind? where edits.isEmpty && commit.reads == ["equal"]:
-            return .committed(generation: generation)
+            generation = lagging.generation
+        case .anEqualWriteIsNotBlind? where edits.isEmpty: return .committed(generation: generation)
         case .anUnknownOutcomeIsOneOfTwo? where edits.contains { $0.key == "unknown" }:
             let isFirst = state.withLock { state in
                 if !state.hasLost { state.lost = edits }
@@ -93,7 +89,7 @@ final class WrongLaggingBackend: BackendDecorator {
             state.withLock { ($0.value, $0.hasLost) = (old, true) }
         default: break
         }
-        let outcome = lagging.commit(commit)
+        let outcome = lagging.commit(edits, over: generation)
         if law == .machinesConverge, let last = edits.first(where: { $0.key == "last" }) {
             state.withLock { $0.value = last.value }
         }
@@ -101,8 +97,7 @@ final class WrongLaggingBackend: BackendDecorator {
         if !late.isEmpty {
             // The first commit arrives, too late.
             let sender = lagging.peer()
-            sender.beginWrite()
-            _ = sender.commit(BackendCommit(late, reads: []))
+            _ = sender.commit(late, over: sender.generation)
             lagging.catchUp()
         }
         return outcome

@@ -145,7 +145,7 @@ struct DeadlockTests {
         }
         func value(forKey key: String) -> PropertyList? { open()[DefaultKey<PropertyList?>(key)] }
         func keys() throws(DefaultsError) -> [String] { [] }
-        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome { .committed() }
+        func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome { .committed() }
         func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { if hook == .attach { _ = open() } }
         var traits: BackendTraits {
             BackendTraits(location: hook == .traits ? open().location ?? "layered" : nil)

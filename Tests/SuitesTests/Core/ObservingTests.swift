@@ -402,8 +402,8 @@ struct ObservingTests {
         }
         func keys() -> [String] { values.withLock { Array($0.keys) } }
         func endWrite() { run(afterWrite) }
-        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
-            values.withLock { values in for edit in commit.edits { values[edit.key] = edit.value } }
+        func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome {
+            values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
             return .committed()
         }
     }

@@ -239,11 +239,11 @@ struct OpenLayersTests {
             isManaged(key) ? 9 : stored.withLock { $0[key] }
         }
         func keys() throws(DefaultsError) -> [String] { stored.withLock { Array($0.keys) } }
-        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-            for edit in commit.edits where isManaged(edit.key) {
+        func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+            for edit in edits where isManaged(edit.key) {
                 throw DefaultsError(.managed, key: edit.key, reason: "an administrator provides the value")
             }
-            stored.withLock { stored in for edit in commit.edits { stored[edit.key] = edit.value } }
+            stored.withLock { stored in for edit in edits { stored[edit.key] = edit.value } }
             return .committed(generation: nil)
         }
         func isManaged(_ key: String) -> Bool { key == "a" }

@@ -23,8 +23,8 @@ final class KeyByKeyBackend: DefaultsBackend {
         return state.withLock { $0.contents[key] }
     }
     func keys() -> [String] { state.withLock { Array($0.contents.keys) } + unreadableKeys }
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        for edit in commit.edits {
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        for edit in edits {
             let isStopped = state.withLock { state in
                 if state.remaining == 0 { return true }
                 state.remaining = state.remaining.map { $0 - 1 }

@@ -163,8 +163,7 @@ import SettingsFile
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
-        package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-            let edits = commit.edits
+        package func commit(_ edits: BackendEdits, over _: UInt64?) throws(DefaultsError) -> CommitOutcome {
             try firstUnlock?.check(defaults)
             for edit in edits {
                 guard !isManaged(edit.key) else {

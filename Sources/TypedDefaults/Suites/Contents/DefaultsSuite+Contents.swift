@@ -15,10 +15,9 @@ extension DefaultsSuite {
     /// `UserDefaults`, which writes key by key, it holds for this process: other processes can see
     /// or store a part of the changes, and write in between.
     ///
-    /// - Parameter body: Edits the contents. If it throws, nothing is written. It may run again on
-    ///   a backend whose reads may lag: only the result of the last run is stored, but its other
-    ///   effects happen each time. Keep it short, because other writers wait. Reading the suite
-    ///   inside it is safe. Writing the suite inside it is an error.
+    /// - Parameter body: Edits the contents. If it throws, nothing is written. It may run again:
+    ///   see ``BackendTraits/readsMayLag``. Keep it short, because other writers wait. Reading the
+    ///   suite inside it is safe. Writing the suite inside it is an error.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. Then nothing is written.
     @discardableResult
@@ -36,8 +35,7 @@ extension DefaultsSuite {
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
             (result, edits, copies) = try editsMade(to: base, by: body)
         }
-        let reads = core.traits.readsMayLag ? base.keysRead : []
-        if edits.isEmpty { try core.commitNothing(reading: reads) } else { try core.commit(edits, reading: reads) }
+        if edits.isEmpty { try core.commitNothing() } else { try core.commit(edits) }
         base.reportFaults(in: core, except: copies.map { $0.key.map(withoutPrefix) })
         for error in copies { core.report(error) }
         return result
@@ -175,7 +173,6 @@ extension DefaultsSuite {
 
     /// Returns a consistent snapshot of all stored values.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
-        core.noteRead(nil)
         // A file has no generation before it is opened.
         _ = try core.backend.keys()
         return try consistently { () throws(DefaultsError) in try values() }

@@ -18,9 +18,6 @@ extension SuiteContents {
             var read: [ByteString: StepReads] = [:]
             /// The keys whose values the backend itself cannot read, and the errors.
             var unreadable: [ByteString: DefaultsError] = [:]
-            /// The full keys that were read from a suite whose reads may lag; `nil` if all keys
-            /// were read.
-            var keysRead: [String]? = []
         }
         /// The reads of one key by a step of a migration.
         private struct StepReads {
@@ -55,14 +52,6 @@ extension SuiteContents {
             if case .suite(let suite) = state.withLock({ $0.source }) { suite } else { nil }
         }
 
-        /// Notes that the update depends on a key, or on all keys, if reads of the suite may lag.
-        private func noteDependency(on key: String?, of suite: DefaultsSuite) {
-            guard suite.core.traits.readsMayLag else { return }
-            state.withLock { state in
-                if let key { state.keysRead?.append(key) } else { state.keysRead = nil }
-            }
-        }
-
         /// Returns the value of a key.
         ///
         /// - Parameter includesFallback: Whether to return a fallback value, such as one that was
@@ -73,7 +62,6 @@ extension SuiteContents {
             case .suite(let suite):
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 guard !Histories.isHistory(key) else { return nil }
-                noteDependency(on: key, of: suite)
                 do throws(DefaultsError) {
                     if !includesFallback, try suite.core.isFallback(key) { return nil }
                     return try backend.value(forKey: key)
@@ -95,7 +83,6 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(let values, let histories): return (values, histories)
             case .suite(let suite):
-                noteDependency(on: nil, of: suite)
                 do throws(DefaultsError) {
                     let (values, unreadable, histories) = try suite.values()
                     state.withLock { $0.unreadable.merge(unreadable) { $1 } }
@@ -117,7 +104,6 @@ extension SuiteContents {
             case .values(_, let histories): return try histories.steps(of: scope)
             case .suite(let suite):
                 let name = Histories.key(ofScope: scope)
-                noteDependency(on: suite.withPrefix(name), of: suite)
                 var histories = Histories(isComplete: true)
                 if let history = try suite.stored(name) { histories.add(history, of: scope) }
                 return try histories.steps(of: scope)
@@ -231,7 +217,6 @@ extension SuiteContents {
         private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
 
         var failure: DefaultsError? { state.withLock { $0.failure } }
-        var keysRead: [String]? { state.withLock { $0.keysRead } }
         var unreadable: [ByteString: DefaultsError] { state.withLock { $0.unreadable } }
     }
 }

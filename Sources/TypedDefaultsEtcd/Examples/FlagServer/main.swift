@@ -4,6 +4,12 @@ import NIOPosix
 import TypedDefaults
 import TypedDefaultsEtcd
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 // A server whose answer depends on a flag in etcd.
 // usage: flag-server PORT ENDPOINT…
 
@@ -12,11 +18,17 @@ extension DefaultKey<Bool> {
 }
 
 guard CommandLine.arguments.count > 2, let port = Int(CommandLine.arguments[1]) else {
-    fatalError("usage: flag-server PORT ENDPOINT…")
+    print("usage: flag-server PORT ENDPOINT…")
+    exit(2)
 }
 var configuration = EtcdConfiguration(endpoints: Array(CommandLine.arguments[2...]), prefix: "shop/")
 configuration.maximumStaleness = .seconds(10)
-let flags = DefaultsSuite(backend: try EtcdBackend(configuration))
+let flags: DefaultsSuite
+do { flags = DefaultsSuite(backend: try EtcdBackend(configuration)) } catch {
+    // A new process has no last known values. Only you know whether the defaults are safe.
+    print("flag-server: \(error)")
+    exit(1)
+}
 flags.onFailure = { print("flags: \($0)") }
 let token = UserDefault(.newCheckout, in: flags).observe { change in
     print("newCheckout is \(change.newValue ?? false)")

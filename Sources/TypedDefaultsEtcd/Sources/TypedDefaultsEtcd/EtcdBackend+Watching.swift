@@ -95,7 +95,7 @@ extension EtcdBackend {
     /// Opens a watch at a member that has just answered.
     private func open(at member: Int, _ number: Int) {
         let from = state.withLockedValue { $0.mirror.revision + 1 }
-        let create = Watch.Create(key: base64(names.start), range_end: base64(names.end), start_revision: "\(from)")
+        let create = Watch.Create(key: base64(names.rev), range_end: base64(names.valuesEnd), start_revision: "\(from)")
         cluster.token(at: member).whenComplete { [weak self] result in
             guard let self else { return }
             let token: String
@@ -217,7 +217,7 @@ extension EtcdBackend {
         }
         let loop = cluster.transport.eventLoop
         let answer: EventLoopFuture<RangeAnswer> = cluster.call(
-            Method.range, RangeRequest(key: base64(names.writer)), at: member)
+            Method.range, RangeRequest(key: base64(names.rev)), at: member)
         return answer.flatMap { [weak self] answer in
             guard let self else { return loop.makeSucceededFuture(.current) }
             let revision = answer.header.number
@@ -274,7 +274,7 @@ extension EtcdBackend {
     /// Reads everything from a member.
     private func readAll(at member: Int, isRestored: Bool = false) -> EventLoopFuture<Void> {
         let begin = ContinuousClock.now
-        let all = RangeRequest(key: base64(names.values), range_end: base64(names.valuesEnd))
+        let all = RangeRequest(key: base64(names.rev), range_end: base64(names.valuesEnd))
         let answer: EventLoopFuture<RangeAnswer> = cluster.call(Method.range, all, at: member)
         return answer.map { [weak self] in
             self?.replace(with: $0, isRestored: isRestored)
@@ -293,7 +293,7 @@ extension EtcdBackend {
             state.statistics.resyncs += 1
             if isRestored {
                 state.statistics.restores += 1
-                (state.lease, state.provenRevision) = (nil, 0)
+                state.provenRevision = 0
             }
             return (isFirst ? [] : changed, old, isRestored)
         }

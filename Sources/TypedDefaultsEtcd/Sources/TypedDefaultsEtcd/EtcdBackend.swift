@@ -22,8 +22,8 @@ public import TypedDefaults
 /// Reading never waits: this keeps a copy of all values of the suite and follows the cluster, so a
 /// change by another machine arrives within milliseconds. A write blocks its thread until a
 /// majority of the cluster has stored it; see ``TypedDefaults/DefaultsSuite/awaiting`` for code
-/// that must not block. If another machine has changed what a write depends on, the suite runs the
-/// body of the write again, so no update is lost.
+/// that must not block. If another machine has written the suite since the body of a write began,
+/// nothing is stored and the body runs again, so no update is lost.
 ///
 /// Create one backend for each prefix in a process, and keep it: it listens until it is deallocated
 /// or ``close()`` is called.
@@ -38,22 +38,13 @@ public import TypedDefaults
 /// read. A value in etcd that is not JSON, or is JSON that a setting cannot have, such as `null`, a
 /// repeated key or an integer beyond 64 bits, reads as an error of kind `.unreadable`, and no write
 /// but a removal replaces it.
-///
-/// ## Large Updates
-///
-/// An update of at most 126 keys, read and changed ones together, runs again if any of them has
-/// changed. One of more keys runs again if any key of the suite was written, but it does not notice
-/// that another program, such as etcdctl, removes a key that it has read while it is being stored.
-/// A removal by this library is noticed.
 // The life of a write:
 //
-// 1. `beginWrite`: from here on, the mirror notes which keys change.
+// 1. `beginWrite`: the suite notes the generation of the mirror.
 // 2. The suite reads from the mirror, and the body of the update runs.
-// 3. `commit`, in EtcdBackend+Committing.swift: one transaction compares the revisions of all keys
-//    that were read, and of the key of this writer.
+// 3. `commit`, in EtcdBackend+Committing.swift: one transaction compares the number of the suite,
+//    moves it, and stores the edits. Then the mirror has them.
 // 4. The watch, in EtcdBackend+Watching.swift, delivers the commit to the mirrors of all machines.
-//    This one waits for it, so that its reads show a beginning of the cluster's history. If it
-//    waits in vain, the edits lie over the mirror until their revision arrives.
 public final class EtcdBackend: DefaultsBackend {
     struct State {
         var mirror: EtcdMirror
@@ -70,7 +61,6 @@ public final class EtcdBackend: DefaultsBackend {
         var isStale = false
         /// The last reported reason why changes do not arrive, so that it is reported once.
         var reported: DefaultsError?
-        var lease: (id: String, renewal: ContinuousClock.Instant)?
         var isClosed = false
         var statistics = Statistics()
     }
@@ -95,7 +85,7 @@ public final class EtcdBackend: DefaultsBackend {
     }
     /// What happened so far, for tests.
     struct Statistics {
-        var conflicts = 0, lostAnswers = 0, resolved = 0, settled = 0, watches = 0, resyncs = 0, restores = 0
+        var conflicts = 0, lostAnswers = 0, resolved = 0, watches = 0, resyncs = 0, restores = 0
         var beats = 0, silentWatches = 0
     }
 
@@ -104,7 +94,6 @@ public final class EtcdBackend: DefaultsBackend {
     let names: Names
     let state: NIOLockedValueBox<State>
     private let generationNumber = Atomic<UInt64>(1)
-    let forks: UInt64
     /// Observers are called here: one that writes waits for the event loop.
     private let events = DispatchQueue(label: "TypedDefaultsEtcd.events")
     /// The name of the suite in messages, the limits, and that other machines may be faster.
@@ -132,15 +121,19 @@ public final class EtcdBackend: DefaultsBackend {
         guard !members.isEmpty, !configuration.prefix.isEmpty else {
             throw DefaultsError(.invalidName, reason: "a suite in etcd needs an endpoint and a prefix")
         }
+        guard configuration.credentials == nil || members.allSatisfy({ $0.tls != nil || $0.isOnThisMachine }) else {
+            throw DefaultsError(
+                .refused,
+                reason: "a password would cross the network unencrypted; use an endpoint that begins with"
+                    + " https://")
+        }
         try self.init(configuration, EtcdGateway(members, connectTimeout: TimeAmount(configuration.patience)))
     }
 
     init(_ configuration: EtcdConfiguration, _ transport: any EtcdTransport) throws(DefaultsError) {
-        Forks.start()
-        (self.configuration, forks) = (configuration, Forks.count)
-        guard forks == 0 else { throw Self.forked }
+        self.configuration = configuration
         try Self.checkThread()
-        names = Names(prefix: configuration.prefix, writer: String(UInt64.random(in: .min ... .max), radix: 36))
+        names = Names(prefix: configuration.prefix)
         cluster = Cluster(transport, configuration)
         state = NIOLockedValueBox(State(mirror: EtcdMirror(names: names)))
         traits = BackendTraits(
@@ -150,15 +143,10 @@ public final class EtcdBackend: DefaultsBackend {
         checkStaleness()
     }
 
-    deinit {
-        close()
-        // In a child, another thread may hold a lock for good, and such a lock cannot be destroyed.
-        if Forks.count != forks { Forks.keep((state, cluster)) }
-    }
+    deinit { close() }
 
     /// Ends all connections. After that, reading and writing throw.
     public func close() {
-        guard Forks.count == forks else { return }
         let stream = change { state in
             state.isClosed = true
             state.mirror.beginGeneration(nil)
@@ -190,18 +178,17 @@ public final class EtcdBackend: DefaultsBackend {
         }
     }
 
-    /// Throws in a child after `fork`. Called under no lock, because a thread that held it may be
-    /// missing in the child.
-    func checkProcess() throws(DefaultsError) {
-        guard Forks.count == forks else { throw Self.forked }
-    }
-    private static let forked = DefaultsError(
-        .unavailable,
-        reason: "the process was forked after it had used etcd, and the threads for etcd exist only in the parent;"
-            + " fork earlier, or start a program in the child with exec")
+    /// The process that has the threads for etcd.
+    private static let process = ProcessInfo.processInfo.processIdentifier
 
-    /// Throws on an event loop: a call that waits there for another one would block the program.
-    static func checkThread() throws(DefaultsError) {
+    /// Throws where a call would never return: in a child after `fork`, and on an event loop.
+    private static func checkThread() throws(DefaultsError) {
+        guard ProcessInfo.processInfo.processIdentifier == process else {
+            throw DefaultsError(
+                .unavailable,
+                reason: "the process was forked after it had used etcd, and the threads for etcd exist only in the"
+                    + " parent; fork earlier, or start a program in the child with exec")
+        }
         guard MultiThreadedEventLoopGroup.currentEventLoop != nil else { return }
         throw DefaultsError(
             .refused,
@@ -209,7 +196,7 @@ public final class EtcdBackend: DefaultsBackend {
                 + " `try await suite.awaiting.update { … }`, and open the suite on another thread")
     }
 
-    func checkIsOpen(_ isClosed: Bool) throws(DefaultsError) {
+    private func checkIsOpen(_ isClosed: Bool) throws(DefaultsError) {
         guard !isClosed else { throw DefaultsError(.unavailable, reason: "the backend was closed") }
     }
 
@@ -230,9 +217,15 @@ func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
 
 // Reading
 extension EtcdBackend {
+    /// Throws if a write would never return.
+    public func beginWrite() throws(DefaultsError) {
+        try Self.checkThread()
+        try checkIsOpen(state.withLockedValue { $0.isClosed })
+    }
+
     /// Returns the value that the mirror has.
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        guard let json = try reading({ $0[Array(key.utf8)]?.json }) else { return nil }
+        guard let json = try reading({ $0.entries[Array(key.utf8)]?.json }) else { return nil }
         do throws(DefaultsError) { return try PropertyList(json: Data(json)) } catch {
             // `etcdctl put` stores text without quotes.
             let start = json.first { !" \t\r\n".utf8.contains($0) }
@@ -246,11 +239,10 @@ extension EtcdBackend {
     /// Returns the keys that the mirror has.
     public func keys() throws(DefaultsError) -> [String] {
         // A key that is not UTF-8 cannot be the key of a setting.
-        try reading { mirror in mirror.keys.compactMap { String(validating: $0, as: UTF8.self) } }
+        try reading { mirror in mirror.entries.keys.compactMap { String(validating: $0, as: UTF8.self) } }
     }
 
     private func reading<Result>(_ body: (EtcdMirror) -> Result) throws(DefaultsError) -> Result {
-        try checkProcess()
         let result: Swift.Result<Result, DefaultsError> = state.withLockedValue { state in
             do throws(DefaultsError) {
                 try checkIsReadable(state)
@@ -261,15 +253,11 @@ extension EtcdBackend {
     }
 
     /// The number of changes that the mirror has seen.
-    public var generation: UInt64? {
-        // In a child, so that cached values do not hide that reading throws.
-        generationNumber.load(ordering: .acquiring) &+ (Forks.count &- forks) << 48
-    }
+    public var generation: UInt64? { generationNumber.load(ordering: .acquiring) }
 
     /// Returns the keys that have changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        guard Forks.count == forks else { return (nil, self.generation!) }
-        return state.withLockedValue { state in
+        state.withLockedValue { state in
             let keys = state.mirror.changes(since: generation)
             return (keys?.compactMap { String(validating: $0, as: UTF8.self) }, state.mirror.generation)
         }
@@ -277,7 +265,6 @@ extension EtcdBackend {
 
     /// Takes the closure that receives changes by other machines.
     public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        guard Forks.count == forks else { return }
         let old = state.withLockedValue { exchange(&$0.handler, with: handler) }
         withExtendedLifetime(old) {}
     }

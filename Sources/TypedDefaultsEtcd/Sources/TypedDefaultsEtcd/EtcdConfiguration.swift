@@ -11,11 +11,12 @@ public struct EtcdConfiguration: Sendable {
     /// connection is not encrypted.
     public var endpoints: [String]
     /// What all keys in etcd begin with, such as “shop/”. Each suite needs a prefix of its own,
-    /// which does not begin with the prefix of another suite followed by “v/” or “w/”.
+    /// which does not begin with the prefix of another suite followed by “rev” or “v/”.
     ///
     /// The value of the setting “theme” is stored under “shop/v/theme”, as JSON.
     public var prefix: String
-    /// The user of etcd; `nil` if the cluster has no users.
+    /// The user of etcd; `nil` if the cluster has no users. Needs endpoints that begin with
+    /// “https”, or are on this machine.
     public var credentials: Credentials?
     /// The certificates of endpoints that begin with “https”.
     public var tls = TLS()

@@ -21,6 +21,10 @@ final class EtcdGateway: EtcdTransport {
         var host: String
         var port: Int
         var tls: NIOSSLContext?
+        var isOnThisMachine: Bool {
+            host == "localhost" || host == "::1"
+                || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
+        }
 
         /// - Parameter endpoint: Such as “https://etcd-1:2379”.
         init?(_ endpoint: String, _ tls: () throws -> NIOSSLContext) rethrows {
@@ -124,6 +128,9 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
+    /// The limit for all values of a suite, and for a line of a watch.
+    private static let longestAnswer = 256 << 20
+
     private let host: String
     private let onLine: (@Sendable ([UInt8]) -> Void)?
     fileprivate(set) var channel: (any Channel)!
@@ -180,6 +187,7 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
         switch unwrapInboundIn(data) {
         case .head(let head): status = Int(head.status.code)
         case .body(let part):
+            guard body.count + part.readableBytes <= Self.longestAnswer else { return fail("an endless answer") }
             body.append(contentsOf: part.readableBytesView)
             if answer != nil { startTimer() }
             if status == 200, let onLine { takeLines(onLine) }

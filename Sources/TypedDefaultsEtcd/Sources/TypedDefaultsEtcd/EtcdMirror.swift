@@ -1,30 +1,27 @@
-/// The keys of one suite in etcd: `<prefix>v/<key>` for values, `<prefix>w/<writer>` for writers.
+/// The keys of one suite in etcd: `<prefix>v/<key>` for values, and `<prefix>rev`.
 struct Names: Sendable {
-    /// All of them, for the watch and for comparisons.
-    let start: [UInt8], end: [UInt8]
+    /// Each commit puts a token of its own here. The revision of this key is the number of the
+    /// suite.
+    let rev: [UInt8]
     /// The values.
     let values: [UInt8], valuesEnd: [UInt8]
-    /// The key of this writer.
-    let writer: [UInt8]
 
-    init(prefix: String, writer: String) {
+    init(prefix: String) {
         let prefix = Array(prefix.utf8)
-        (start, end) = (prefix + "v/".utf8, prefix + "x".utf8)
-        (values, valuesEnd) = (start, prefix + "v0".utf8)
-        self.writer = prefix + "w/\(writer)".utf8
+        (rev, values, valuesEnd) = (prefix + "rev".utf8, prefix + "v/".utf8, prefix + "v0".utf8)
     }
 
     func value(_ key: [UInt8]) -> [UInt8] { values + key }
 
-    /// Returns the key of a setting; `nil` for a writer's key.
+    /// Returns the key of a setting; `nil` for another name.
     func setting(_ name: [UInt8]) -> [UInt8]? { name.starts(with: values) ? Array(name.dropFirst(values.count)) : nil }
 }
 
 /// The values of a suite as of one revision of the cluster, and the changes since earlier ones.
 ///
-/// Commits of this process that the cluster has acknowledged, but the watch has not delivered, lie
-/// over these values until the mirror reaches their revision. So a process reads what it has
-/// written.
+/// It has the commits of this process as soon as the cluster has acknowledged them, before the
+/// watch delivers them: a commit compares the number of the suite, so no other commit lies between
+/// it and the values here.
 struct EtcdMirror {
     /// The bytes of a key, because Swift compares text by its Unicode form.
     typealias Key = [UInt8]
@@ -42,42 +39,23 @@ struct EtcdMirror {
     }
 
     let names: Names
-    /// The values as of `revision`.
     private(set) var entries: [Key: Entry] = [:]
-    /// All changes of the suite's keys up to this revision are in `entries`.
+    /// The watch has delivered all changes up to this revision.
     private(set) var revision: Int64 = 0
-    /// The edits of acknowledged commits with later revisions. Contains `nil` for a removal.
-    private var overlay: [Key: (entry: Entry?, revision: Int64)] = [:]
+    /// The number of the suite: the revision of the last commit; 0 if there was none.
+    private(set) var number: Int64 = 0
     /// The cluster that this is a copy of; a restored one has another number.
     var cluster: String?
-    /// The generation of the backend. Each change of what a read returns begins another one, so
-    /// values of one generation are consistent. Each commit of this process begins one of its own.
+    /// The generation of the backend. Each change of what a read returns, and each commit, begins
+    /// another one, so values of one generation are consistent.
     private(set) var generation: UInt64 = 1
     private var changes: [(generation: UInt64, keys: [Key]?)] = []
-
-    /// The keys that have changed since the current write began; `nil` outside a write.
-    private var changedInWrite: Set<Key>?
-    /// When the writer's key was changed last; 0 if it is missing.
-    var writerRevision: Int64 = 0
-    /// The commits of this process whose outcome is open, and that no read shows yet.
-    private(set) var ownCommits: Set<[UInt8]> = []
-    /// The last commit of this process that took effect on its own, and the generation that it
-    /// began.
-    private var lastOwnCommit: (id: [UInt8], generation: UInt64)?
+    /// The generation that began with the last commit.
+    private var commitGeneration: UInt64 = 1
+    /// The commit of this process that is under way, and its generation once it has taken effect.
+    private(set) var own: (token: [UInt8], generation: UInt64?)?
 
     init(names: Names) { self.names = names }
-
-    // Reading
-
-    /// Returns what the cluster holds under a key, as far as this process knows.
-    subscript(key: Key) -> Entry? {
-        if !overlay.isEmpty, let own = overlay[key] { own.entry } else { entries[key] }
-    }
-
-    /// All keys with a value.
-    var keys: [Key] {
-        overlay.isEmpty ? Array(entries.keys) : Set(entries.keys).union(overlay.keys).filter { self[$0] != nil }
-    }
 
     // Following the cluster
 
@@ -85,39 +63,40 @@ struct EtcdMirror {
     ///
     /// - Returns: The keys of settings that others have changed.
     mutating func apply(_ events: [Event]) -> [Key] {
-        let events = events.filter { $0.revision > revision }
         // What others have changed, and what of that begins the next generation.
         var (changed, pending) = ([Key](), [Key]())
-        var rest = events[...]
+        var rest = events.filter { $0.revision > revision }[...]
         while let first = rest.first {
             // The events of one revision are one commit.
             let commit = rest.prefix { $0.revision == first.revision }
             rest = rest.dropFirst(commit.count)
-            let keys = commit.compactMap { names.setting($0.name) }
-            let new = change(keys, to: first.revision) { mirror in
-                for event in commit {
-                    guard let key = mirror.names.setting(event.name) else { continue }
-                    mirror.entries[key] = event.value.map { Entry(json: $0, revision: event.revision) }
+            revision = first.revision
+            let old = number
+            var new: [Key] = []
+            for event in commit {
+                if let key = names.setting(event.name) {
+                    // A commit of this process was perhaps acknowledged before.
+                    guard entries[key].map({ $0.revision < revision }) ?? true else { continue }
+                    let entry = event.value.map { Entry(json: $0, revision: revision) }
+                    if entries[key]?.json != entry?.json { new.append(key) }
+                    entries[key] = entry
+                } else if event.name == names.rev, revision > number {
+                    number = event.value == nil ? 0 : revision
                 }
             }
-            let id = commit.last { $0.name == names.writer }.flatMap { apply(writer: $0) }
-            if let id, ownCommits.remove(id) != nil {
-                note(exchange(&pending, with: []))
-                begin(id, keys)
+            if let own, own.generation == nil, commit.contains(where: { $0.name == names.rev && $0.value == own.token })
+            {
+                begin(with: exchange(&pending, with: []))
+                begin(with: commit.compactMap { names.setting($0.name) }, isCommit: true)
+                self.own?.generation = generation
             } else {
                 changed += new
                 pending += new
+                if number != old { begin(with: exchange(&pending, with: []), isCommit: true) }
             }
         }
-        note(pending)
+        begin(with: pending)
         return changed
-    }
-
-    /// Returns the number of the commit of this process that changed the writer's key, if one did.
-    private mutating func apply(writer event: Event) -> [UInt8]? {
-        // The answer to a later commit may have come before.
-        if event.revision > writerRevision { writerRevision = event.value == nil ? 0 : event.revision }
-        return event.value
     }
 
     /// Replaces everything by what the cluster holds at a revision.
@@ -126,59 +105,28 @@ struct EtcdMirror {
     ///   may be an earlier one.
     /// - Returns: The keys of settings with other values.
     mutating func replace(with all: [KeyValue], at revision: Int64, isRestored: Bool = false) -> [Key] {
-        guard revision >= self.revision || isRestored else { return [] }
-        var new: [Key: Entry] = [:]
+        guard revision >= max(self.revision, number) || isRestored else { return [] }
+        let (old, oldNumber) = (entries, number)
+        (entries, number, self.revision) = ([:], 0, revision)
+        // The cluster may have lost the commit.
+        if isRestored { own = nil }
         for pair in all {
-            guard let key = names.setting(pair.keyBytes) else { continue }
-            new[key] = Entry(json: pair.valueBytes, revision: pair.number)
-        }
-        let changed = change(Array(entries.keys) + new.keys, to: revision) { mirror in
-            mirror.entries = new
-            // The cluster may have lost these commits.
-            if isRestored { (mirror.overlay, mirror.ownCommits) = ([:], []) }
-        }
-        note(changed)
-        return changed
-    }
-
-    /// Lays the edits of an acknowledged commit over the values, until the mirror has reached its
-    /// revision, unless the cluster was restored from a backup in the meantime.
-    mutating func overlay(_ edits: [(key: Key, json: [UInt8]?)], of id: [UInt8], at revision: Int64) {
-        guard revision > self.revision, ownCommits.contains(id) else { return }
-        let keys = edits.map(\.key)
-        _ = change(keys, to: self.revision) { mirror in
-            for (key, json) in edits {
-                mirror.overlay[key] = (json.map { Entry(json: $0, revision: revision) }, revision)
+            if let key = names.setting(pair.keyBytes) {
+                entries[key] = Entry(json: pair.valueBytes, revision: pair.number)
+            } else if pair.keyBytes == names.rev {
+                number = pair.number
             }
         }
-        begin(id, keys)
+        let changed = Set(old.keys).union(entries.keys).filter { old[$0]?.json != entries[$0]?.json }
+        begin(with: Array(changed), isCommit: number != oldNumber)
+        return Array(changed)
     }
 
-    /// Changes entries and the revision.
-    ///
-    /// - Returns: The keys for which reads return other values.
-    private mutating func change(
-        _ keys: [Key], to revision: Int64, _ body: (inout EtcdMirror) -> Void
-    ) -> [Key] {
-        let old = Set(keys).union(overlay.keys).map { (key: $0, entry: self[$0]) }
-        body(&self)
-        self.revision = revision
-        if !overlay.isEmpty { overlay = overlay.filter { $0.value.revision > revision } }
-        var changed: [Key] = []
-        for (key, old) in old {
-            let new = self[key]
-            if old?.revision != new?.revision { changedInWrite?.insert(key) }
-            if old?.json != new?.json { changed.append(key) }
-        }
-        return changed
-    }
-
-    private mutating func note(_ changed: [Key]) { if !changed.isEmpty { beginGeneration(changed) } }
-
-    /// Begins the generation of a commit of this process.
-    private mutating func begin(_ id: [UInt8], _ keys: [Key]) {
-        beginGeneration(keys)
-        lastOwnCommit = (id, generation)
+    /// Begins a generation if something has changed.
+    private mutating func begin(with changed: [Key], isCommit: Bool = false) {
+        guard !changed.isEmpty || isCommit else { return }
+        beginGeneration(changed)
+        if isCommit { commitGeneration = generation }
     }
 
     /// - Parameter keys: The keys that have changed; `nil` if reading starts or stops to fail.
@@ -202,44 +150,32 @@ struct EtcdMirror {
 
     // Writing
 
-    mutating func beginWrite() { changedInWrite = [] }
-    mutating func endWrite() { changedInWrite = nil }
-
-    /// The comparisons that one transaction has room for beside that of the writer's key.
-    static let comparisonLimit = 127
-
-    /// Returns comparisons that hold as long as nothing has changed that a commit depends on; `nil`
-    /// if something has changed already.
-    ///
-    /// - Parameters:
-    ///   - edited: The keys of the edits.
-    ///   - reads: The other keys that the commit depends on; `nil` for all.
-    func comparisons(edited: [Key], reads: [Key]?) -> [Comparison]? {
-        let changed = changedInWrite ?? []
-        let keys = Set(edited).union(reads ?? self.keys)
-        guard reads == nil ? changed.isEmpty : changed.isDisjoint(with: keys) else { return nil }
-        // More keys than fit are compared as a range, with all other keys of the suite. This finds
-        // what was changed or added. Of what was removed it finds what this library has removed,
-        // because each commit changes the key of its writer.
-        let (first, isRange) = (edited + keys.subtracting(edited), reads == nil || keys.count > Self.comparisonLimit)
-        let single = first.prefix(Self.comparisonLimit - (isRange ? 1 : 0)).map { key in
-            Comparison(key: base64(names.value(key)), mod_revision: "\(self[key]?.revision ?? 0)")
-        }
-        guard isRange else { return single }
-        let range = Comparison(
-            key: base64(names.start), range_end: base64(names.end), result: "LESS", mod_revision: "\(revision + 1)")
-        return single + [range]
+    /// Returns comparisons that hold as long as no machine has committed since a generation, and
+    /// no other program has changed an edited key; `nil` if someone has already.
+    func comparisons(edited: [Key], over generation: UInt64) -> [Comparison]? {
+        guard commitGeneration <= generation, let changed = changes(since: generation) else { return nil }
+        guard Set(changed).isDisjoint(with: edited) else { return nil }
+        return [Comparison(key: base64(names.rev), mod_revision: "\(number)")]
+            + edited.map { Comparison(key: base64(names.value($0)), mod_revision: "\(entries[$0]?.revision ?? 0)") }
     }
 
-    mutating func beginCommit(_ id: [UInt8]) { ownCommits.insert(id) }
-    /// Ends a commit. If it is stored and has not taken effect yet, it will count as one by others.
+    mutating func beginCommit(_ token: [UInt8]) { own = (token, nil) }
+
+    /// Ends a commit that the cluster has acknowledged.
     ///
-    /// - Returns: The generation that it began; `nil` if it has not taken effect, or did so
-    ///   together with other changes.
-    @discardableResult
-    mutating func endCommit(_ id: [UInt8]) -> UInt64? {
-        ownCommits.remove(id)
-        guard let lastOwnCommit, lastOwnCommit.id == id else { return nil }
-        return lastOwnCommit.generation
+    /// - Returns: The generation that it began; `nil` if it was read together with other changes.
+    mutating func endCommit(_ edits: [(key: Key, json: [UInt8]?)], at revision: Int64) -> UInt64? {
+        // The cluster was perhaps restored from a backup, or the watch or a read was faster.
+        guard let own = exchange(&own, with: nil) else { return nil }
+        guard own.generation == nil, revision > number else { return own.generation }
+        for (key, json) in edits { entries[key] = json.map { Entry(json: $0, revision: revision) } }
+        number = revision
+        begin(with: edits.map(\.key), isCommit: true)
+        return generation
     }
+
+    /// Ends a commit that is not known to be stored. If it is, it will count as one by others.
+    ///
+    /// - Returns: The generation that it began if the watch has delivered it.
+    mutating func endCommit() -> UInt64? { exchange(&own, with: nil)?.generation }
 }

@@ -49,7 +49,6 @@ struct CallError: Error {
     var isAboutToken: Bool {
         code == 16 || message.contains("user name is empty") || message.contains("auth store is old")
     }
-    var hasLostLease: Bool { code == 5 && message.contains("lease not found") }
 
     static let tls = "TLS", end = "the end"
     static func notSent(_ message: String) -> CallError { CallError(wasSent: false, message: message) }

@@ -76,7 +76,6 @@ struct WatchLine: Decodable {
 }
 
 struct Token: Decodable { var token: String }
-struct Lease: Decodable { var ID: String }
 struct Refusal: Decodable {
     var message: String?
     var code: Int?
@@ -90,11 +89,12 @@ struct RangeRequest: Encodable {
     var sort_target: String?
     var keys_only: Bool?
     var min_mod_revision: String?
+    /// A past revision.
+    var revision: String?
 }
 
 struct Comparison: Encodable {
     var key: String
-    var range_end: String?
     var target = "MOD"
     var result = "EQUAL"
     var mod_revision: String
@@ -104,7 +104,6 @@ struct Operation: Encodable {
     struct Put: Encodable {
         var key: String
         var value: String
-        var lease: String?
     }
     struct Delete: Encodable { var key: String }
     var request_put: Put?
@@ -132,12 +131,10 @@ struct Authentication: Encodable {
     var password: String
 }
 
-struct LeaseGrant: Encodable { var TTL: String }
-
 /// The calls, by their paths.
 enum Method {
     static let range = "/v3/kv/range", transaction = "/v3/kv/txn", watch = "/v3/watch"
-    static let authenticate = "/v3/auth/authenticate", grant = "/v3/lease/grant"
+    static let authenticate = "/v3/auth/authenticate"
 }
 
 func base64(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }

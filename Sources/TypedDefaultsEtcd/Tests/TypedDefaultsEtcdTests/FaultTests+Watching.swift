@@ -6,7 +6,6 @@ import TypedDefaults
 
 /// What happens when a watch is late, ends, or sends something unexpected.
 extension FaultTests {
-    /// It lies over the mirror until its event comes.
     @Test func aCommitWithoutAnEventBeginsTheNextGeneration() throws {
         let backend = try backend(writeTimeout: .seconds(1)) { $0.heartbeat = .seconds(60) }
         try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
@@ -16,7 +15,7 @@ extension FaultTests {
             try backend.beginWrite()
             defer { backend.endWrite() }
             let generation = try #require(backend.generation)
-            let outcome = try backend.commit(BackendCommit([("count", .integer(.init(number)))], reads: []))
+            let outcome = try backend.commit([("count", .integer(.init(number)))], over: generation)
             #expect(outcome == .committed(generation: generation + 1))
             #expect(backend.changes(since: generation).keys == ["count"])
         }
@@ -29,9 +28,9 @@ extension FaultTests {
         #expect(backend.generation == generation, "both are known")
     }
 
-    /// Another program changes or removes the value, or the key of the writer, and the watch has
-    /// not delivered it.
-    @Test(arguments: ["v/count", "v/count removed", "w/ removed"])
+    /// Another program changes or removes the value, or the number, and the watch has not delivered
+    /// it.
+    @Test(arguments: ["v/count", "v/count removed", "rev removed"])
     func aConflictIsReadThoughTheWatchIsLate(_ change: String) throws {
         let setting = setting(try backend())
         try setting.update { $0 = 1 }
@@ -39,20 +38,34 @@ extension FaultTests {
         switch change {
         case "v/count": try Member.put(prefix + "v/count", "10")
         case "v/count removed": try Member.delete(prefix + "v/count")
-        default: try Member.delete(prefix + "w/", to: prefix + "w0")
+        default: try Member.delete(prefix + "rev")
         }
         #expect(try attempts(of: setting) == 2)
         #expect(try stored() == ["v/count": "11", "v/count removed": "1"][change, default: "2"])
         try transport.releaseLines()
     }
 
-    @Test func anUpdateThatChangesNothingReadsTheCurrentValue() throws {
-        let setting = setting(try backend())
-        try setting.update { $0 = 1 }
+    /// Another machine has committed, and the watch has not delivered it.
+    @Test(arguments: ["update", "equal value", "removal"]) func aWriteThatChangesNothingIsNotBlind(_ way: String) throws
+    {
+        let (backend, key) = (try backend(), DefaultKey("count", default: 0))
+        let (setting, there) = (setting(backend), DefaultsSuite(backend: try Member.backend(prefix)))
+        if way != "removal" { try setting.update { $0 = 1 } }
+        try eventually { try there.contents()["count"] == (way == "removal" ? nil : 1) }
         transport.holdLines()
-        try Member.put(prefix + "v/count", "10")
-        #expect(try setting.update { $0 } == 10)
+        try there.update(key) { $0 = 10 }
+        switch way {
+        case "update": #expect(try setting.update { $0 } == 10)
+        case "equal value": try setting.store.save(1)
+        default: try setting.store.removeStored()
+        }
+        #expect(try stored() == ["update": "10", "equal value": "1"][way])
         try transport.releaseLines()
+        // Nothing is put to confirm.
+        let revision = try Member.get(prefix + "rev")
+        if way != "removal" { try setting.store.save(setting.value) }
+        #expect(try setting.update { $0 } == setting.value)
+        #expect(try Member.get(prefix + "rev") == revision)
     }
 
     /// The revision of the cluster also counts the writes of other suites.

@@ -46,10 +46,6 @@ enum Member {
         _ = try call(
             "/v3/kv/deleterange", RangeRequest(key: base64(name.utf8), range_end: end.map { base64($0.utf8) }))
     }
-    /// Ends a lease, which removes its keys.
-    static func revoke(_ lease: String) throws {
-        _ = try call("/v3/lease/revoke", ["ID": lease])
-    }
     /// Forgets all earlier revisions.
     static func compact() throws {
         struct Compaction: Encodable { var revision: String }

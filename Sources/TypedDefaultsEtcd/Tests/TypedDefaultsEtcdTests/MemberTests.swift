@@ -107,6 +107,23 @@ extension DefaultKey where Value == Int {
         #expect(suite[.count] == (isRemoval ? 1 : 11))
     }
 
+    /// A suite is one value: another machine's commit of another key counts, too.
+    @Test func anUpdateIsRepeatedIfAnotherMachineWasFaster() throws {
+        let (suite, other) = (
+            DefaultsSuite(backend: try Member.backend(prefix)), DefaultsSuite(backend: try Member.backend(prefix))
+        )
+        for (key, value) in [("0", 1), ("1", 1), ("0", nil)] as [(String, PropertyList?)] {
+            var bodies = 0
+            try suite.update { contents in
+                contents["sum"] = .integer(.init(contents.count { $0.key != "sum" }))
+                bodies += 1
+                if bodies == 1 { try other.update { $0[key] = value } }
+            }
+            #expect(bodies == 2)
+        }
+        #expect(try suite.contents() == ["1": 1, "sum": 1])
+    }
+
     @Test func writesOfOtherSuitesDoNotDisturb() throws {
         let backend = try Member.backend(prefix)
         let suite = DefaultsSuite(backend: backend)
@@ -152,28 +169,6 @@ extension DefaultKey where Value == Int {
         #expect(error?.kind == .refused)
         #expect(error?.reason.contains("128") == true)
         #expect(try suite.keys().isEmpty)
-    }
-
-    /// Reads 300 keys and changes one, which no list of comparisons has room for.
-    @Test func anUpdateMayReadMoreThanATransactionCompares() throws {
-        let (suite, other) = (
-            DefaultsSuite(backend: try Member.backend(prefix)), DefaultsSuite(backend: try Member.backend(prefix))
-        )
-        for start in stride(from: 0, to: 300, by: 100) {
-            try suite.update { contents in for number in start..<start + 100 { contents["\(number)"] = 1 } }
-        }
-        try eventually { try other.keys().count == 300 }
-        // Changed, added and removed by another machine while the body runs.
-        for (edit, sum) in [("7", 2), ("new", 1), ("8", nil)] as [(String, Int?)] {
-            var bodies = 0
-            try suite.update { contents in
-                contents["sum"] = .integer(.init(contents.count { $0.value == 1 || $0.value == 2 }))
-                bodies += 1
-                if bodies == 1 { try other.update { $0[edit] = sum.map { .integer(.init($0)) } } }
-            }
-            #expect(bodies == 2, "\(edit)")
-        }
-        #expect(try suite.contents()["sum"] == 300)
     }
 
     @Test func manyRevisionsArriveInOrder() throws {
@@ -222,75 +217,19 @@ extension DefaultKey where Value == Int {
     }
 
     #if canImport(Glibc)
-        @Test func aForkedChildHasNoSettings() throws {
+        /// The threads for etcd are missing there, so each call would never return.
+        @Test func aForkedChildWritesNothing() throws {
             let backend = try Member.backend(prefix)
             try UserDefault(.count, in: DefaultsSuite(backend: backend)).update { $0 = 1 }
-            let generation = backend.generation
-            // Another thread holds the lock, and never releases it in the child.
-            let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            DispatchQueue.global().async {
-                backend.state.withLockedValue { _ in
-                    isHeld.signal()
-                    mayEnd.wait()
-                }
-            }
-            isHeld.wait()
             let child = forkProcess()
             if child == 0 {
                 endProcess(after: 10)
                 var faults: CInt = 0
-                if backend.generation == generation { faults |= 1 }
-                if (try? backend.value(forKey: "count")) != nil { faults |= 2 }
-                if (try? backend.beginWrite()) != nil { faults |= 8 }
-                if backend.changes(since: generation!).keys != nil { faults |= 16 }
-                if (try? Member.backend(prefix)) != nil { faults |= 32 }
-                backend.endWrite()
-                backend.attach { _ in }
-                backend.close()
+                if (try? backend.beginWrite()) != nil { faults |= 1 }
+                if (try? Member.backend(prefix)) != nil { faults |= 2 }
                 endProcess(faults)
             }
-            mayEnd.signal()
             #expect(wait(for: child) == 0)
-        }
-
-        /// Another thread holds the lock, which `pthread_mutex_destroy` refuses to destroy.
-        @Test func aForkedChildReleasesABackendWhoseLockIsHeld() throws {
-            // No call is under way, so the event loop has no reference.
-            var configuration = Member.configuration(prefix)
-            configuration.heartbeat = .seconds(3_600)
-            var backend: EtcdBackend? = try EtcdBackend(configuration)
-            try eventually { backend?.state.withLockedValue { $0.watch.stream != nil } == true }
-            // Nor has the end of the call that began the watch.
-            try backend?.cluster.transport.eventLoop.submit {}.wait()
-            // The thread has no reference either, as in optimized code.
-            let address = UInt(bitPattern: Unmanaged.passUnretained(backend!).toOpaque())
-            let lock = { @Sendable in
-                Unmanaged<EtcdBackend>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue().state
-                    .unsafe
-            }
-            let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let isEnded = DispatchSemaphore(value: 0)
-            DispatchQueue.global().async {
-                lock().lock()
-                isHeld.signal()
-                mayEnd.wait()
-                lock().unlock()
-                isEnded.signal()
-            }
-            isHeld.wait()
-            let child = forkProcess()
-            if child == 0 {
-                endProcess(after: 10)
-                weak var old: EtcdBackend?
-                old = backend
-                backend = nil
-                endProcess(old == nil ? 0 : 1)
-            }
-            mayEnd.signal()
-            // The backend must not end before that.
-            isEnded.wait()
-            #expect(wait(for: child) == 0)
-            withExtendedLifetime(backend) {}
         }
     #endif
 }

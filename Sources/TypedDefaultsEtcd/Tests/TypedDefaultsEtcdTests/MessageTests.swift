@@ -15,12 +15,9 @@ import TypedDefaults
     /// The gateway ignores fields that it does not know, so each name counts.
     @Test func requestsHaveTheNamesOfTheProtocol() {
         let transaction = Transaction(
-            compare: [
-                Comparison(key: "a", mod_revision: "7"),
-                Comparison(key: "a", range_end: "b", result: "LESS", mod_revision: "8"),
-            ],
+            compare: [Comparison(key: "a", mod_revision: "7")],
             success: [
-                Operation(request_put: .init(key: "a", value: "v", lease: "9")),
+                Operation(request_put: .init(key: "a", value: "v")),
                 Operation(request_delete_range: .init(key: "a")),
             ],
             failure: [
@@ -31,20 +28,18 @@ import TypedDefaults
             ])
         #expect(
             text(transaction) == """
-                {"compare":[{"key":"a","mod_revision":"7","result":"EQUAL","target":"MOD"},\
-                {"key":"a","mod_revision":"8","range_end":"b","result":"LESS","target":"MOD"}],\
+                {"compare":[{"key":"a","mod_revision":"7","result":"EQUAL","target":"MOD"}],\
                 "failure":[{"request_range":{"key":"a","keys_only":true,"limit":"1","range_end":"b",\
                 "sort_order":"DESCEND","sort_target":"MOD"}}],\
-                "success":[{"request_put":{"key":"a","lease":"9","value":"v"}},{"request_delete_range":{"key":"a"}}]}
+                "success":[{"request_put":{"key":"a","value":"v"}},{"request_delete_range":{"key":"a"}}]}
                 """)
         #expect(
-            text(RangeRequest(key: "a", keys_only: true, min_mod_revision: "7"))
-                == #"{"key":"a","keys_only":true,"min_mod_revision":"7"}"#)
+            text(RangeRequest(key: "a", keys_only: true, min_mod_revision: "7", revision: "8"))
+                == #"{"key":"a","keys_only":true,"min_mod_revision":"7","revision":"8"}"#)
         #expect(
             text(Watch(create_request: .init(key: "a", range_end: "b", start_revision: "5")))
                 == #"{"create_request":{"key":"a","range_end":"b","start_revision":"5"}}"#)
         #expect(text(Authentication(name: "n", password: "p")) == #"{"name":"n","password":"p"}"#)
-        #expect(text(LeaseGrant(TTL: "60")) == #"{"TTL":"60"}"#)
     }
 
     @Test func absentFieldsAreZero() throws {
@@ -97,6 +92,17 @@ import TypedDefaults
         output += "\(error!)"
         #expect(!output.contains("hunter2"))
         #expect(output.contains("flags"))
+    }
+
+    @Test(arguments: [
+        ("http://etcd-1:2379", true), ("https://127.0.0.1:1", false), ("http://127.0.0.1:1", false),
+        ("http://127.evil.example:1", true), ("[::1]:1", false), ("localhost:1", false),
+    ]) func aPasswordCrossesTheNetworkEncrypted(_ endpoint: String, _ isRefused: Bool) {
+        var configuration = EtcdConfiguration(endpoints: ["http://localhost:1", endpoint], prefix: "a/")
+        configuration.credentials = .init(user: "flags", password: "hunter2")
+        configuration.writeTimeout = .milliseconds(1)
+        let error = #expect(throws: DefaultsError.self) { try EtcdBackend(configuration) }
+        #expect((error?.kind == .refused) == isRefused)
     }
 
     @Test(arguments: [

@@ -15,8 +15,8 @@ struct BackgroundTimeTests {
         init(_ flush: @escaping @Sendable () -> Void) { self.flush = flush }
         func value(forKey key: String) -> PropertyList? { contents.now[key] }
         func keys() -> [String] { Array(contents.now.keys) }
-        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
-            contents.withLock { contents in for edit in commit.edits { contents[edit.key] = edit.value } }
+        func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome {
+            contents.withLock { contents in for edit in edits { contents[edit.key] = edit.value } }
             return .committed()
         }
         let traits = BackendTraits(synchronizationDelay: .milliseconds(1))

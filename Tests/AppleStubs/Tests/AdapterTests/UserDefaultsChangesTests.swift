@@ -238,8 +238,8 @@ struct UserDefaultsChangesTests {
                 }
             }
             for key in keys { defaults.addObserver(observer, forKeyPath: key, options: [], context: nil) }
-            _ = try backend.commit(BackendCommit([("a", 1), ("b", 1)], reads: []))
-            _ = try backend.commit(BackendCommit([("a", 2), ("b", nil)], reads: []))
+            _ = try backend.commit([("a", 1), ("b", 1)], over: backend.generation)
+            _ = try backend.commit([("a", 2), ("b", nil)], over: backend.generation)
             #expect(seen.now == [[1, 1], [1, 1], [2, nil], [2, nil]])
             for key in keys { defaults.removeObserver(observer, forKeyPath: key, context: nil) }
         }

@@ -83,7 +83,7 @@ private struct SplitMix: RandomNumberGenerator {
         for start in stride(from: 0, to: keys.count, by: 1_000) {
             try file.beginWrite()
             let edits = keys[start..<min(start + 1_000, keys.count)].map { (key: $0, value: value as PropertyList?) }
-            _ = try file.commit(BackendCommit(edits, reads: []))
+            _ = try file.commit(edits, over: file.generation)
             file.endWrite()
         }
         try file.synchronize()

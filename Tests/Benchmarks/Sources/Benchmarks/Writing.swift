@@ -135,7 +135,7 @@ extension Comparison {
             let file = FileBackend(path: Files.makePath())
             add(.ours, "FileBackend") { value in
                 try! file.beginWrite()
-                _ = try! file.commit(BackendCommit([(key: key, value: .data(Data(value)))], reads: []))
+                _ = try! file.commit([(key: key, value: .data(Data(value)))], over: file.generation)
                 file.endWrite()
             }
             let name = Array(key.utf8)

@@ -18,10 +18,10 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
     }
 
     public func commit(
-        _ commit: BackendCommit
-    ) throws(DefaultsError) -> BackendCommit.Outcome {
+        _ edits: BackendEdits, over generation: UInt64?
+    ) throws(DefaultsError) -> CommitOutcome {
         var contents = try contents()
-        for (key, value) in commit.edits { contents[name(key)] = value }
+        for (key, value) in edits { contents[name(key)] = value }
         do { try contents.json().write(to: file, options: .atomic) } catch {
             throw DefaultsError(
                 .unavailable, reason: "\(file.path) cannot be written")

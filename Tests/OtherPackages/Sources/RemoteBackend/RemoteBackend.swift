@@ -1,43 +1,34 @@
 import Synchronization
 import TypedDefaults
 
-/// Stands for a server that several machines use, such as a database.
+/// Stands for a web server with one document, whose tag (*ETag*) changes with each version.
 final class SettingsServer: Sendable {
-    struct State: Sendable {
-        var version: UInt64 = 1
+    struct Answer: Sendable {
+        var tag = "1"
         var values: [[UInt8]: PropertyList] = [:]
-        /// The version in which each key changed last.
-        var changes: [[UInt8]: UInt64] = [:]
-
-        func keys(changedSince version: UInt64) -> [String] {
-            changes.filter { $0.value > version }.keys.map { String(decoding: $0, as: UTF8.self) }
-        }
     }
-    private let state = Mutex(State())
+    private let state = Mutex(Answer())
 
-    func read() -> State { state.withLock { $0 } }
+    /// `GET`
+    func document() -> Answer { state.withLock { $0 } }
 
-    /// Stores the edits unless one of the keys has changed since a version; `nil` is any key.
-    func store(
-        _ edits: [(key: String, value: PropertyList?)], unlessChanged keys: [String]?, since version: UInt64
-    ) -> (isStored: Bool, state: State) {
+    /// `PUT` with `If-Match`: stores the document unless its tag has changed.
+    ///
+    /// - Returns: The new tag; `nil` for *412 Precondition Failed*.
+    func store(_ values: [[UInt8]: PropertyList], ifMatch tag: String) -> String? {
         state.withLock { state in
-            let changed = state.keys(changedSince: version)
-            guard keys.map({ Set($0).isDisjoint(with: changed) }) ?? changed.isEmpty else { return (false, state) }
-            if !edits.isEmpty { state.version += 1 }
-            for (key, value) in edits {
-                state.values[Array(key.utf8)] = value
-                state.changes[Array(key.utf8)] = state.version
-            }
-            return (true, state)
+            guard state.tag == tag else { return nil }
+            state = Answer(tag: "\(Int(tag)! + 1)", values: values)
+            return state.tag
         }
     }
 }
 
 final class RemoteBackend: DefaultsBackend {
     private struct Copy {
-        var state: SettingsServer.State
-        var begin: UInt64 = 0
+        var document: SettingsServer.Answer
+        /// The number of documents that this has seen.
+        var generation: UInt64 = 1
         var handler: (@Sendable (BackendEvent) -> Void)?
     }
     let server: SettingsServer
@@ -47,51 +38,54 @@ final class RemoteBackend: DefaultsBackend {
 
     init(_ server: SettingsServer) {
         self.server = server
-        copy = Mutex(Copy(state: server.read()))
+        copy = Mutex(Copy(document: server.document()))
     }
 
     let traits = BackendTraits(readsMayLag: true)
+    var generation: UInt64? { copy.withLock { $0.generation } }
 
-    func value(forKey key: String) -> PropertyList? { copy.withLock { $0.state.values[Array(key.utf8)] } }
-
-    func keys() -> [String] { copy.withLock { $0.state.values.keys.map { String(decoding: $0, as: UTF8.self) } } }
-
-    func beginWrite() { copy.withLock { $0.begin = $0.state.version } }
-
-    func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
-        let (begin, own) = (copy.withLock { $0.begin }, commit.edits.map(\.key))
-        let (isStored, version) = call(own) { server in
-            server.store(
-                commit.edits, unlessChanged: commit.reads.map { $0 + own },
-                since: begin)
-        }
-        return isStored ? .committed(generation: version) : .changedMeanwhile
+    func value(forKey key: String) -> PropertyList? {
+        copy.withLock { $0.document.values[Array(key.utf8)] }
     }
 
-    /// Makes reads return what the server has now. A timer calls this.
-    func refresh() { _ = call([]) { server in (true, server.read()) } }
-
-    /// Takes the server's answer as the copy, and reports the changes of other machines.
-    private func call(
-        _ own: [String], _ body: (SettingsServer) -> (isStored: Bool, state: SettingsServer.State)
-    ) -> (isStored: Bool, version: UInt64) {
-        let (answer, keys, handler) = calls.withLock { _ in
-            let answer = body(server)
-            return copy.withLock { copy in
-                let keys = answer.state.keys(changedSince: copy.state.version)
-                copy.state = answer.state
-                return (answer, keys.filter { !answer.isStored || !own.contains($0) }, copy.handler)
-            }
-        }
-        if !keys.isEmpty { handler?(.changed(keys: keys)) }
-        return (answer.isStored, answer.state.version)
+    func keys() -> [String] {
+        copy.withLock { $0.document.values.keys.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    var generation: UInt64? { copy.withLock { $0.state.version } }
+    func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome {
+        let isStored = calls.withLock { _ in
+            let copy = copy.withLock { $0 }
+            guard copy.generation == generation else { return false }
+            var values = copy.document.values
+            for (key, value) in edits { values[Array(key.utf8)] = value }
+            let tag = server.store(values, ifMatch: copy.document.tag)
+            if let tag { replace(with: .init(tag: tag, values: values)) }
+            return tag != nil
+        }
+        if !isStored { refresh() }
+        return isStored ? .committed(generation: self.generation) : .changedMeanwhile
+    }
+
+    /// Makes reads return what the server has now. A timer calls this, too.
+    func refresh() {
+        let isNew = calls.withLock { _ in replace(with: server.document()) }
+        if isNew { copy.withLock { $0.handler }?(.changed(keys: nil)) }
+    }
+
+    @discardableResult
+    private func replace(with new: SettingsServer.Answer) -> Bool {
+        copy.withLock { copy in
+            guard copy.document.tag != new.tag else { return false }
+            (copy.document, copy.generation) = (new, copy.generation + 1)
+            return true
+        }
+    }
 
     func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        copy.withLock { ($0.state.keys(changedSince: generation), $0.state.version) }
+        (nil, self.generation!)
     }
 
-    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { copy.withLock { $0.handler = handler } }
+    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        copy.withLock { $0.handler = handler }
+    }
 }

@@ -43,18 +43,21 @@ struct RemoteBackendTests {
         return here[orders]
     }
 
-    @Test func aCommitDependsOnWhatItHasRead() throws {
+    @Test func aCommitOverAnOlderDocumentIsNotStored() throws {
         #expect(try takeOrder { RemoteBackend($0) } == 0)
         #expect(try takeOrder { BlindBackend(RemoteBackend($0)) } == 1)
     }
 }
 
-/// The control: it forgets what a commit has read.
+/// The control: it commits over whatever is stored.
 private final class BlindBackend: BackendDecorator {
-    let base: any DefaultsBackend
-    init(_ base: any DefaultsBackend) { self.base = base }
+    private let remote: RemoteBackend
+    var base: any DefaultsBackend { remote }
 
-    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        try base.commit(BackendCommit(commit.edits, reads: []))
+    init(_ remote: RemoteBackend) { self.remote = remote }
+
+    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
+        remote.refresh()
+        return remote.commit(edits, over: remote.generation)
     }
 }

@@ -46,6 +46,7 @@ guard arguments.count >= 4 else {
                client get ENDPOINTS PREFIX
         environment: FLEET_USER FLEET_PASSWORD FLEET_CA FLEET_CERTIFICATE FLEET_KEY
                      FLEET_HEARTBEAT FLEET_STALENESS FLEET_TIMEOUT (seconds) FLEET_STALE=unavailable
+                     FLEET_COUNT (a key) FLEET_BODY (how long the body of an update takes, in ms)
         """)
     exit(2)
 }
@@ -72,7 +73,7 @@ func suite() throws -> DefaultsSuite {
     suite.onFailure = { say("failure \($0)") }
     return suite
 }
-let count = DefaultKey("count", default: 0)
+let count = DefaultKey(environment["FLEET_COUNT"] ?? "count", default: 0)
 let times = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
 
 do {
@@ -95,6 +96,7 @@ do {
 /// Increments a number. Prints “ok”, “unknown” or an error for each time, and then the total.
 func increment(_ times: Int, inSteps: Bool) throws {
     let setting = UserDefault(count, in: try suite())
+    let pause = environment["FLEET_BODY"].flatMap(UInt32.init) ?? 0
     var (bodies, slowest) = (0, 0)
     say("ready")
     for _ in 0..<times {
@@ -106,6 +108,7 @@ func increment(_ times: Int, inSteps: Bool) throws {
                 try setting.update { count in
                     count += 1
                     bodies += 1
+                    if pause > 0 { usleep(pause * 1_000) }
                 }
             }
             say("ok")
