@@ -4,14 +4,14 @@ import TypedDefaults
 
 extension BackendLaw {
     /// The laws of a backend whose reads may lag behind the writers of other machines: ``all`` and
-    /// seven more, whose closure `reopening` opens the backend of a second machine.
+    /// six more, whose closure `reopening` opens the backend of a second machine.
     ///
     /// ``LaggingBackend`` keeps them if something calls `catchUp()` repeatedly. Storage that never
     /// lags keeps them, too.
     public static let lagging: [BackendLaw] =
         all + [
             .machinesConverge, .readsNeverGoBack, .commitsAreSeenInTheirOrder, .updatesAreStoredOnce,
-            .anEqualWriteIsNotBlind, .anUnknownOutcomeIsOneOfTwo, .aMachineReadsItsOwnCommit,
+            .anEqualWriteIsNotBlind, .aMachineReadsItsOwnCommit,
         ]
 
     /// Law 4: soon after the last write, suites on all machines read the last value.
@@ -101,44 +101,11 @@ extension BackendLaw {
         }
     }
 
-    /// Law 3: after an error of kind `.unknownOutcome`, the old value is stored or the new one, and
-    /// the next update builds on it.
-    ///
-    /// No check can make the storage lose a reply. This one loses replies between the suite and the
-    /// backend: those to commits that are stored, and those to commits that never arrive. The
-    /// backend's own handling is checked only if it loses replies, too, such as over a connection
-    /// that a test cuts.
-    public static let anUnknownOutcomeIsOneOfTwo = BackendLaw(
-        3, "anUnknownOutcomeIsOneOfTwo",
-        "after an unknown outcome, the old or the new value is stored, and the next update builds on it"
-    ) { trial in
-        let (lossy, key) = (LossyBackend(trial.backend), DefaultKey("unknown", default: 0))
-        let suites = try trial.suites(on: lossy)
-        for (isStored, next) in [(true, 0), (true, 1), (false, 0), (false, 1)] {
-            var possible: Set = [try trial.agreed(on: key, suites)]
-            func add(_ number: Int, on suite: DefaultsSuite) throws {
-                let sums = possible.map { $0 + number }
-                do {
-                    try suite.update(key) { $0 += number }
-                    possible = Set(sums)
-                } catch let error as DefaultsError where error.kind == .unknownOutcome { possible.formUnion(sums) }
-            }
-            lossy.loseNextAnswer(isStored: isStored)
-            try add(1, on: suites[0])
-            let read = try suites.map { try trial.read(key, in: $0) }
-            try expect(possible.isSuperset(of: read), "suites read \(read), not one of \(possible.sorted())")
-            try add(10, on: suites[next])
-            let last = try trial.agreed(on: key, suites)
-            try expect(possible.contains(last), "suites read \(last) after an update, not one of \(possible.sorted())")
-        }
-    }
 }
 
 extension BackendTrial {
     /// Returns suites on two machines.
-    fileprivate func suites(on backend: (any DefaultsBackend)? = nil) throws -> [DefaultsSuite] {
-        [suite(on: backend), suite(on: try reopen())]
-    }
+    fileprivate func suites() throws -> [DefaultsSuite] { [suite(), suite(on: try reopen())] }
 
     fileprivate func read(_ key: DefaultKey<Int>, in suite: DefaultsSuite) throws -> Int {
         try UserDefault(key, in: suite).store.load() ?? 0
@@ -207,24 +174,5 @@ extension BackendTrial {
         try expect(ended.wait(before: trial.deadline) { $0 != nil }, "an update of another machine did not end")
         try ended.value!.get()
         return isFaster!
-    }
-}
-
-/// A backend that loses the reply to a commit.
-private final class LossyBackend: BackendDecorator {
-    let base: any DefaultsBackend
-    private let loss = Locked<Bool?>(nil)
-
-    init(_ base: any DefaultsBackend) { self.base = base }
-
-    /// - Parameter isStored: Whether the commit arrives.
-    func loseNextAnswer(isStored: Bool) { loss.withLock { $0 = isStored } }
-
-    func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
-        guard let isStored = loss.withLock({ exchange(&$0, with: nil) }) else {
-            return try base.commit(edits, over: generation)
-        }
-        if isStored { _ = try base.commit(edits, over: generation) }
-        throw DefaultsError(.unknownOutcome, reason: "the check lost the answer")
     }
 }

@@ -36,7 +36,7 @@ struct LaggingBackendLawTests {
     }
 
     @Test func whatCannotBeCheckedFails() async throws {
-        #expect(Set(BackendLaw.lagging).count == BackendLaw.all.count + 7)
+        #expect(Set(BackendLaw.lagging).count == BackendLaw.all.count + 6)
         for law in Self.laws {
             await #expect(throws: LawViolation.self) { try await law.verify { WrongLaggingBackend(breaking: nil) } }
         }

@@ -12,7 +12,6 @@ final class WrongLaggingBackend: BackendDecorator {
         var isDeaf = false
         var value: PropertyList?
         var hasLost = false
-        var lost: [(key: String, value: PropertyList?)] = []
     }
 
     private let law: BackendLaw?
@@ -78,12 +77,6 @@ final class WrongLaggingBackend: BackendDecorator {
             lagging.catchUp()
             generation = lagging.generation
         case .anEqualWriteIsNotBlind? where edits.isEmpty: return .committed(generation: generation)
-        case .anUnknownOutcomeIsOneOfTwo? where edits.contains { $0.key == "unknown" }:
-            let isFirst = state.withLock { state in
-                if !state.hasLost { state.lost = edits }
-                return !exchange(&state.hasLost, with: true)
-            }
-            if isFirst { throw DefaultsError(.unknownOutcome, reason: "a test") }
         case .aMachineReadsItsOwnCommit? where edits.contains { $0.key == "own" }:
             let old = lagging.value(forKey: "own")
             state.withLock { ($0.value, $0.hasLost) = (old, true) }
@@ -92,13 +85,6 @@ final class WrongLaggingBackend: BackendDecorator {
         let outcome = lagging.commit(edits, over: generation)
         if law == .machinesConverge, let last = edits.first(where: { $0.key == "last" }) {
             state.withLock { $0.value = last.value }
-        }
-        let late = state.withLock { exchange(&$0.lost, with: []) }
-        if !late.isEmpty {
-            // The first commit arrives, too late.
-            let sender = lagging.peer()
-            _ = sender.commit(late, over: sender.generation)
-            lagging.catchUp()
         }
         return outcome
     }
