@@ -25,9 +25,14 @@ public final class LaggingBackend: DefaultsBackend {
         var generation: UInt64 { UInt64(commits.count + 1) }
     }
 
-    private let place: Locked<Place>
     /// What this machine has seen.
-    private let copy: Locked<(place: Place, handler: (@Sendable (BackendEvent) -> Void)?)>
+    private struct Copy {
+        var place: Place
+        var handler: (@Sendable (BackendEvent) -> Void)?
+    }
+
+    private let place: Locked<Place>
+    private let copy: Locked<Copy>
 
     /// Creates a backend on storage of its own that starts with the given contents.
     public convenience init(_ contents: SuiteContents = [:]) {
@@ -37,7 +42,7 @@ public final class LaggingBackend: DefaultsBackend {
 
     private init(_ place: Locked<Place>) {
         self.place = place
-        copy = Locked((place.withLock { $0 }, nil))
+        copy = Locked(Copy(place: place.withLock { $0 }))
     }
 
     /// Returns the up-to-date backend of another machine on the same storage.

@@ -115,6 +115,45 @@ struct LaggingBackendTests {
         #expect(try stored[.number] == 10)
     }
 
+    /// The body has read values of two commits, which were equal at any time.
+    @Test func anErrorBecauseOfAnOutdatedValueIsNone() throws {
+        struct Torn: Error {}
+        let other = DefaultKey("other", default: 5)
+        var bodies = 0
+        try here.update { contents in
+            bodies += 1
+            let number = contents[.number]
+            if bodies == 1 {
+                try there.update { ($0[.number], $0[other]) = (6, 6) }
+                backend.catchUp()
+            }
+            guard contents[other] == number else { throw Torn() }
+            contents[other] = 7
+        }
+        #expect(bodies == 2)
+    }
+
+    /// Another machine commits during each read.
+    @Test func aSnapshotIsNeverTorn() {
+        final class BusyBackend: BackendDecorator {
+            let base: any DefaultsBackend
+            let onRead: @Sendable () -> Void
+            init(_ base: any DefaultsBackend, _ onRead: @escaping @Sendable () -> Void) {
+                (self.base, self.onRead) = (base, onRead)
+            }
+            func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+                onRead()
+                return try base.value(forKey: key)
+            }
+        }
+        let busy = BusyBackend(backend) { [there, backend] in
+            try? there.update(.number) { $0 += 1 }
+            backend.catchUp()
+        }
+        let error = #expect(throws: DefaultsError.self) { try DefaultsSuite(backend: busy).contents() }
+        #expect(error?.kind == .timedOut)
+    }
+
     // Other writes are retried as well.
 
     @Test func aValueThatCanBeReadMeanwhileIsNotSetAside() throws {

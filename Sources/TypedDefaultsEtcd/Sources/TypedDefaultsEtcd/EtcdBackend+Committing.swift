@@ -62,16 +62,16 @@ extension EtcdBackend {
         do throws(DefaultsError) {
             guard let revision = try send(transaction, &attempt) else {
                 change { state in
-                    _ = state.mirror.endCommit()
+                    _ = state.mirror.endCommit(token)
                     state.statistics.conflicts += 1
                 }
                 waitForNews(attempt, edits.map(\.key), over)
                 return .changedMeanwhile
             }
-            return .committed(generation: isWriting ? change { $0.mirror.endCommit(new, at: revision) } : over)
+            return .committed(generation: isWriting ? change { $0.mirror.endCommit(token, new, at: revision) } : over)
         } catch {
             // The watch may have delivered it.
-            guard let generation = change({ $0.mirror.endCommit() }) else { throw error }
+            guard let generation = change({ $0.mirror.endCommit(token) }) else { throw error }
             return .committed(generation: generation)
         }
     }
@@ -108,7 +108,8 @@ extension EtcdBackend {
         if answer.succeeded == true { return answer.header.number }
         let found = answer.found(by: 0)
         attempt.newest = max(found?.number ?? 0, answer.found(by: 1)?.number ?? 0)
-        return attempt.isUncertain ? try resolve(found, &attempt) : nil
+        // A proxy may have repeated the request.
+        return attempt.isUncertain || found?.valueBytes == attempt.token ? try resolve(found, &attempt) : nil
     }
 
     /// Finds out whether an attempt without an answer was stored, and makes sure that it is not

@@ -22,8 +22,9 @@ final class EtcdGateway: EtcdTransport {
         var port: Int
         var tls: NIOSSLContext?
         var isOnThisMachine: Bool {
-            host == "localhost" || host == "::1"
-                || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
+            // Not each name that looks so is an address.
+            let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+            return host == "localhost" || isAddress && (host == "::1" || host.hasPrefix("127."))
         }
 
         /// - Parameter endpoint: Such as “https://etcd-1:2379”.

@@ -40,6 +40,8 @@ struct EtcdMirror {
 
     let names: Names
     private(set) var entries: [Key: Entry] = [:]
+    /// What this process has removed, until the watch has delivered that.
+    private var removed: [Key: Int64] = [:]
     /// The watch has delivered all changes up to this revision.
     private(set) var revision: Int64 = 0
     /// The number of the suite: the revision of the last commit; 0 if there was none.
@@ -76,7 +78,7 @@ struct EtcdMirror {
             for event in commit {
                 if let key = names.setting(event.name) {
                     // A commit of this process was perhaps acknowledged before.
-                    guard entries[key].map({ $0.revision < revision }) ?? true else { continue }
+                    guard entries[key]?.revision ?? removed[key] ?? 0 < revision else { continue }
                     let entry = event.value.map { Entry(json: $0, revision: revision) }
                     if entries[key]?.json != entry?.json { new.append(key) }
                     entries[key] = entry
@@ -96,6 +98,7 @@ struct EtcdMirror {
             }
         }
         begin(with: pending)
+        if !removed.isEmpty { removed = removed.filter { $0.value > revision } }
         return changed
     }
 
@@ -107,7 +110,7 @@ struct EtcdMirror {
     mutating func replace(with all: [KeyValue], at revision: Int64, isRestored: Bool = false) -> [Key] {
         guard revision >= max(self.revision, number) || isRestored else { return [] }
         let (old, oldNumber) = (entries, number)
-        (entries, number, self.revision) = ([:], 0, revision)
+        (entries, number, self.revision, removed) = ([:], 0, revision, [:])
         // The cluster may have lost the commit.
         if isRestored { own = nil }
         for pair in all {
@@ -164,11 +167,17 @@ struct EtcdMirror {
     /// Ends a commit that the cluster has acknowledged.
     ///
     /// - Returns: The generation that it began; `nil` if it was read together with other changes.
-    mutating func endCommit(_ edits: [(key: Key, json: [UInt8]?)], at revision: Int64) -> UInt64? {
+    mutating func endCommit(
+        _ token: [UInt8], _ edits: [(key: Key, json: [UInt8]?)], at revision: Int64
+    ) -> UInt64? {
         // The cluster was perhaps restored from a backup, or the watch or a read was faster.
-        guard let own = exchange(&own, with: nil) else { return nil }
+        guard let own, own.token == token else { return nil }
+        self.own = nil
         guard own.generation == nil, revision > number else { return own.generation }
-        for (key, json) in edits { entries[key] = json.map { Entry(json: $0, revision: revision) } }
+        for (key, json) in edits {
+            entries[key] = json.map { Entry(json: $0, revision: revision) }
+            removed[key] = json == nil ? revision : nil
+        }
         number = revision
         begin(with: edits.map(\.key), isCommit: true)
         return generation
@@ -177,5 +186,7 @@ struct EtcdMirror {
     /// Ends a commit that is not known to be stored. If it is, it will count as one by others.
     ///
     /// - Returns: The generation that it began if the watch has delivered it.
-    mutating func endCommit() -> UInt64? { exchange(&own, with: nil)?.generation }
+    mutating func endCommit(_ token: [UInt8]) -> UInt64? {
+        own?.token == token ? exchange(&own, with: nil)?.generation : nil
+    }
 }

@@ -96,7 +96,7 @@ import TypedDefaults
 
     @Test(arguments: [
         ("http://etcd-1:2379", true), ("https://127.0.0.1:1", false), ("http://127.0.0.1:1", false),
-        ("http://127.evil.example:1", true), ("[::1]:1", false), ("localhost:1", false),
+        ("http://127.evil.example:1", true), ("127.0.0.1.2:1", true), ("[::1]:1", false), ("localhost:1", false),
     ]) func aPasswordCrossesTheNetworkEncrypted(_ endpoint: String, _ isRefused: Bool) {
         var configuration = EtcdConfiguration(endpoints: ["http://localhost:1", endpoint], prefix: "a/")
         configuration.credentials = .init(user: "flags", password: "hunter2")

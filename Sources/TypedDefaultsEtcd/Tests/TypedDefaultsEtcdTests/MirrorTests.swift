@@ -92,7 +92,7 @@ import TypedDefaults
             let events = [event("v/a", "2", 9), event("v/b", nil, 9), event("rev", "t", 9)]
             let edits: [(key: [UInt8], json: [UInt8]?)] = [(a, Array("2".utf8)), (b, nil)]
             if !isAcknowledgedFirst { #expect(mirror.apply(events).isEmpty, "it is not reported") }
-            #expect(mirror.endCommit(edits, at: 9) == begin + 1)
+            #expect(mirror.endCommit(Array("t".utf8), edits, at: 9) == begin + 1)
             #expect(mirror.generation == begin + 1)
             #expect(text(mirror.changes(since: begin)) == ["a", "b"])
             #expect(values(mirror) == ["a=2"])
@@ -120,7 +120,7 @@ import TypedDefaults
         ]
         #expect(text(mirror.apply(events)) == ["b", "b", "c", "d"])
         #expect(mirror.generation == before + 3)
-        #expect(mirror.endCommit([(a, Array("1".utf8))], at: 8) == before + 2)
+        #expect(mirror.endCommit(Array("t".utf8), [(a, Array("1".utf8))], at: 8) == before + 2)
         #expect(text(mirror.changes(since: before)) == ["a", "b", "c", "d"])
         #expect(text(mirror.changes(since: before + 1)) == ["a", "b", "d"])
         #expect(text(mirror.changes(since: before + 2)) == ["b", "d"])
@@ -129,11 +129,26 @@ import TypedDefaults
     @Test func aCommitThatTheWriterGaveUpCountsAsOneByOthers() {
         var mirror = mirror()
         mirror.beginCommit(Array("t".utf8))
-        #expect(mirror.endCommit() == nil)
+        #expect(mirror.endCommit(Array("t".utf8)) == nil)
         #expect(text(mirror.apply([event("v/a", "1", 5), event("rev", "t", 5)])) == ["a"])
         mirror.beginCommit(Array("u".utf8))
         _ = mirror.apply([event("v/a", "2", 6), event("rev", "u", 6)])
-        #expect(mirror.endCommit() == mirror.generation, "the watch knows that it is stored")
+        #expect(mirror.endCommit(Array("t".utf8)) == nil, "another commit is under way")
+        #expect(mirror.endCommit(Array("u".utf8)) == mirror.generation, "the watch knows that it is stored")
+    }
+
+    /// Both commits were acknowledged before the watch delivers the first.
+    @Test func whatThisProcessHasRemovedDoesNotComeBack() {
+        var mirror = mirror()
+        for (json, revision) in [(Array("7".utf8), 5), (nil, 6)] as [([UInt8]?, Int64)] {
+            mirror.beginCommit(Array("t".utf8))
+            _ = mirror.endCommit(Array("t".utf8), [(a, json)], at: revision)
+        }
+        #expect(mirror.apply([event("v/a", "7", 5), event("rev", "t", 5)]).isEmpty)
+        #expect(values(mirror).isEmpty)
+        _ = mirror.apply([event("v/a", nil, 6), event("rev", "t", 6)])
+        #expect(text(mirror.apply([event("v/a", "8", 7)])) == ["a"])
+        #expect(values(mirror) == ["a=8"])
     }
 
     @Test func anOwnCommitThatWasReadWithAllHasNoGeneration() {
@@ -142,7 +157,7 @@ import TypedDefaults
         let all = [pair("v/a", "2", 6), pair("rev", "t", 6), pair("v/b", "1", 7)]
         #expect(text(mirror.replace(with: all, at: 7)) == ["a", "b"])
         let generation = mirror.generation
-        #expect(mirror.endCommit([(a, Array("2".utf8))], at: 6) == nil)
+        #expect(mirror.endCommit(Array("t".utf8), [(a, Array("2".utf8))], at: 6) == nil)
         #expect(mirror.apply([event("v/a", "2", 6), event("rev", "t", 6)]).isEmpty)
         #expect(mirror.generation == generation)
     }
@@ -150,12 +165,12 @@ import TypedDefaults
     @Test func readingAllNeverGoesBackButToABackup() {
         var mirror = mirror(event("v/a", "1", 5))
         mirror.beginCommit(Array("t".utf8))
-        _ = mirror.endCommit([(a, Array("2".utf8))], at: 9)
+        _ = mirror.endCommit(Array("t".utf8), [(a, Array("2".utf8))], at: 9)
         #expect(mirror.replace(with: [pair("v/a", "1", 5)], at: 8).isEmpty, "asked before the commit")
         #expect(values(mirror) == ["a=2"])
         mirror.beginCommit(Array("u".utf8))
         #expect(text(mirror.replace(with: [pair("v/a", "1", 3)], at: 4, isRestored: true)) == ["a"])
-        #expect(mirror.endCommit([(a, Array("3".utf8))], at: 11) == nil, "the backup does not have it")
+        #expect(mirror.endCommit(Array("u".utf8), [(a, Array("3".utf8))], at: 11) == nil, "the backup does not have it")
         #expect(values(mirror) == ["a=1"])
         #expect(compared(mirror, a) == ["0", "3"])
     }
