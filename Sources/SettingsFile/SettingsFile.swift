@@ -261,7 +261,14 @@ extension SettingsFile {
         return try keys.get()
     }
 
-    package var generation: UInt64? { view.withLock { $0.currentGeneration } }
+    package var generation: UInt64? { view.withLock { $0.currentGeneration } ?? generationWithoutFile }
+
+    /// The generation while there is no file, or the next one if there may be one now; `nil` if the
+    /// place cannot be used. Takes one system call.
+    private var generationWithoutFile: UInt64? {
+        let generation = view.withLock { $0.log == nil && !$0.isInOutage ? $0.generation : nil }
+        return generation.map { File.isMissing(fileLocation.path) ? $0 : $0 &+ 1 }
+    }
 
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in

@@ -35,6 +35,21 @@ struct FileCreationTests: SettingsFileTests {
         }
     #endif
 
+    /// Otherwise each observer would look at the file for all of them.
+    @Test(.ownFile, arguments: ["", "/one/two"]) func aMissingFileHasAGeneration(folder: String) throws {
+        let path = "\(ownFolder)\(folder)/missing.defaults"
+        let backend = FileBackend(path: path)
+        let generation = try #require(backend.generation)
+        #expect(try backend.value(forKey: "a") == nil)
+        #expect(try backend.changes(since: 0).generation == generation)
+        #expect(backend.generation == generation)
+        try FileBackend(path: path).write([("a", 1)])
+        #expect(backend.generation != generation)
+        #expect(try backend.changes(since: generation).keys == nil)
+        #expect(try backend.value(forKey: "a") == 1)
+        #expect(backend.generation == FileBackend(path: path).generation)
+    }
+
     @Test(arguments: [ENOSPC, EDQUOT])
     func aQuotaCountsAsAFullDisk(code: Int32) { #expect(FileFailure(call: "write", code: code).isDiskFull) }
 }

@@ -120,18 +120,42 @@ final class File: Sendable {
     let process: Int
 
     init(_ call: String, opening: () -> Int32) throws(FileFailure) {
-        let opened = Forks.open(opening)
-        guard opened.descriptor >= 0 else { throw FileFailure(call: call, code: opened.code) }
-        (descriptor, process) = (opened.descriptor, Forks.count)
+        _ = (Forks.counting, Self.standardDescriptors)
+        var opened = try Self.checking(call, opening)
+        if opened <= 2 {
+            // The program has closed it since.
+            let low = opened
+            defer { close(low) }
+            opened = try Self.checking("fcntl") { fcntl(low, F_DUPFD_CLOEXEC, 3) }
+        }
+        (descriptor, process) = (opened, Forks.count)
     }
 
-    deinit { Forks.close(descriptor, of: process) }
+    // In a child, the number may belong to another file by now.
+    deinit { if process == Forks.count { close(descriptor) } }
+
+    /// Opens the root folder under the numbers 0, 1 and 2 if the process was started with these
+    /// closed: its output would overwrite a settings file. Nothing can be written to a folder.
+    private static let standardDescriptors: Void = {
+        for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
+            #if os(Linux) || os(Android)
+                let access: Int32 = 0o10_000_000  // O_PATH, for a process that cannot read the folder
+            #else
+                let access = O_RDONLY
+            #endif
+            let descriptor = open("/", access | O_DIRECTORY | O_CLOEXEC)
+            // Another thread was faster.
+            if descriptor > 2 { close(descriptor) }
+        }
+    }()
 
     /// Returns whether this process may write the file or the folder; `nil` if there is none.
     static func isWritable(_ path: String) -> Bool? {
         if access(path, W_OK) == 0 { return true }
         return errno == ENOENT ? nil : false
     }
+
+    static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     /// Returns whether this process may use the files in a folder.
     static func isSearchable(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }

@@ -44,24 +44,6 @@ struct GrowingMemory: ~Copyable {
     }
 }
 
-/// Numbers, all zero at first. The system provides the zeros when they are used.
-struct ZeroedTable: ~Copyable {
-    private let start: UnsafeMutablePointer<UInt64>
-    let count: Int
-
-    init(count: Int) {
-        self.count = count
-        start = allocated(calloc(count, MemoryLayout<UInt64>.stride)).assumingMemoryBound(to: UInt64.self)
-    }
-
-    deinit { free(start) }
-
-    subscript(index: Int) -> UInt64 {
-        get { start[index] }
-        nonmutating set { start[index] = newValue }
-    }
-}
-
 private func allocated(_ memory: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
     guard let memory else { preconditionFailure("out of memory") }
     return memory

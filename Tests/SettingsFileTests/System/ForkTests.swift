@@ -59,32 +59,6 @@
                 #expect(other[DefaultKey("inherited", default: 0)] == 100)
             }
 
-            #if !canImport(AppleFoundation)
-                @Test func aChildClosesTheDescriptorsOfItsParent() async {
-                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                        let suite = try DefaultsSuite(file: URL(filePath: path))
-                        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                        store.set(1)
-                        let token = store.observe { _ in }
-                        let folder = URL(filePath: path).deletingLastPathComponent().lastPathComponent
-                        func ownDescriptors() -> [Int32] {
-                            (0..<1_024).filter { descriptor in
-                                let link = "/proc/self/fd/\(descriptor)"
-                                let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
-                                return target.contains(folder) || target.contains("inotify")
-                            }
-                        }
-                        // The file, its folder and the watch.
-                        #expect(ownDescriptors().count == 3)
-                        let child = forkProcess()
-                        if child == 0 { _exit(Int32(ownDescriptors().count)) }
-                        #expect(Self.waitForExit(of: child) == 0)
-                        #expect(ownDescriptors().count == 3)
-                        token.cancel()
-                    }
-                }
-            #endif
-
             /// Neither a deinit nor the exit of a child changes what its parent has open.
             @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async {
                 await #expect(processExitsWith: .success) { [path = ownFile as String] in
@@ -212,20 +186,6 @@
             }
 
             #if !canImport(AppleFoundation)
-                /// The number of a descriptor may belong to a file of the program by now.
-                @Test func aChildKeepsWhatTheProgramOpenedUnderANumberOfTheLibrary() async {
-                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                        let settings = try Self.createFile(path)
-                        let log = try #require(settings.state.withLock { $0.log })
-                        let (closed, kept) = (log.directory.descriptor, log.file.descriptor)
-                        var ends: [Int32] = [0, 0]
-                        #expect(pipe(&ends) == 0 && dup2(ends[0], kept) == kept)
-                        let child = forkProcess()
-                        if child == 0 { _exit(fcntl(kept, F_GETFD) >= 0 && fcntl(closed, F_GETFD) < 0 ? 0 : 1) }
-                        #expect(Self.waitForExit(of: child) == 0)
-                    }
-                }
-
                 /// Its descriptor may refer to another file, such as the child's own watch.
                 @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async {
                     await #expect(processExitsWith: .success) { [path = ownFile as String] in
@@ -302,28 +262,6 @@
                     }
                     #expect(Self.waitForExit(of: child) == 0)
                     isForked.signal()
-                }
-            }
-
-            /// The call may take long on a network file system.
-            @Test func aSlowOpenDoesNotDelayOthers() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let (begins, isOpened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                    let thread = Thread {
-                        _ = try? File("open") {
-                            begins.signal()
-                            // The timeout only ends a failing test.
-                            let isDelayed = isOpened.wait(timeout: .now() + 10) == .timedOut
-                            if isDelayed { _exit(1) }
-                            return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                        }
-                    }
-                    thread.start()
-                    begins.wait()
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    try UserDefault(DefaultKey("number", default: 0), in: suite).store.save(1)
-                    isOpened.signal()
-                    while !thread.isFinished { usleep(1_000) }
                 }
             }
 
@@ -460,6 +398,7 @@
                 await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     // Create the file first, because this call also uses a low descriptor.
                     _ = FileManager.default.createFile(atPath: path, contents: Data())
+                    close(2)
                     let directory = try File.existingDirectory(
                         URL(filePath: path).deletingLastPathComponent().path)
                     let (isOver, isPrinting, written) = (Guarded(false), Guarded(false), Guarded(0))
@@ -469,7 +408,6 @@
                             for _ in 0..<100 where write(2, "printed", 7) > 0 { written.withLock { $0 += 1 } }
                         }
                     }
-                    close(2)
                     thread.start()
                     while !isPrinting.withLock({ $0 }) { usleep(1_000) }
                     for _ in 0..<5_000 { _ = try directory.file("test.defaults", .readWrite) }

@@ -173,7 +173,7 @@ extension DefaultsSuite {
 
     /// Returns a consistent snapshot of all stored values.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
-        // A file has no generation before it is opened.
+        // Throws while a file cannot be used and its last known values stay in use.
         _ = try core.backend.keys()
         return try consistently { () throws(DefaultsError) in try values() }
     }

@@ -6,14 +6,8 @@ import TypedDefaults
     import Glibc
 #endif
 
-private typealias Fork = @convention(c) () -> pid_t
-
-/// Returns `fork` or `_Fork`, which runs no handlers. Swift hides the first and does not declare
-/// the second.
-private func call(named name: String) -> Fork {
-    guard let symbol = dlsym(nil, name) else { fail("\(name) is not available") }
-    return unsafeBitCast(symbol, to: Fork.self)
-}
+/// Swift hides `fork`.
+private let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
 
 private func waitForExit(of child: pid_t) -> Int32 {
     var status: Int32 = -1
@@ -60,7 +54,6 @@ private final class Writers: Sendable {
 /// Forks a process `times` times while four of its threads write. The children exit, and must
 /// neither hang nor change the file. The parent's updates must all be there.
 func forkBesideWriters(_ suite: DefaultsSuite, times: Int) throws {
-    let fork = call(named: "fork")
     let writers = Writers(suite)
     var children: [pid_t] = []
     for _ in 0..<times {
@@ -91,7 +84,7 @@ func forkBesideWriters(_ suite: DefaultsSuite, times: Int) throws {
 func updateInChild(_ suite: DefaultsSuite, times: Int) throws {
     let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     try store.save(0)
-    let child = call(named: "fork")()
+    let child = fork()
     guard child >= 0 else { fail("fork: \(errno)") }
     for _ in 0..<times { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
     if child == 0 { exit(0) }
@@ -99,40 +92,6 @@ func updateInChild(_ suite: DefaultsSuite, times: Int) throws {
     let sum = try store.load() ?? 0
     say("2 x \(times) updates by a process and its child came to \(sum)")
     if status != 0 || sum != 2 * times { fail("updates were lost") }
-}
-
-/// Kills this process while it holds the lock of the file and has children, the last of them forked
-/// under the lock. Prints the children, which live on for a minute.
-///
-/// - Parameter keepsDescriptors: Whether to fork without handlers, as a control.
-func abandonChildren(_ suite: DefaultsSuite, keepsDescriptors: Bool) throws {
-    let fork = call(named: keepsDescriptors ? "_Fork" : "fork")
-    @Sendable func forkOnce() {
-        let child = fork()
-        if child == 0 {
-            signal(SIGALRM, SIG_DFL)
-            alarm(60)
-            while true { pause() }
-        }
-        say("\(child)")
-    }
-    let writers = Writers(suite)
-    for _ in 0..<4 {
-        usleep(UInt32.random(in: 0..<2_000))
-        forkOnce()
-    }
-    try UserDefault(DefaultKey("other", default: 0), in: suite).store.updateStored { _ in
-        forkOnce()
-        kill(getpid(), SIGKILL)
-    }
-    writers.end()
-}
-
-/// Writes a value, which may take a second.
-func saveInTime(_ suite: DefaultsSuite) throws {
-    let start = milliseconds()
-    try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(start)
-    if milliseconds() - start > 1_000 { fail("the write took over a second") }
 }
 
 /// Updates a number from several threads, each of which holds the lock for a millisecond. No update

@@ -25,7 +25,6 @@ guard arguments.count >= 3 else {
                torture session FILE
                torture keys MEMORY
                torture forks|fork-once FILE TIMES
-               torture abandon|abandon-open|save FILE
                torture fairness FILE SECONDS
                torture follow FILE|NAME
                torture store FILE NUMBER
@@ -66,10 +65,8 @@ do {
     case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
     case "forks": try forkBesideWriters(suite, times: number)
     case "fork-once": try updateInChild(suite, times: number)
-    case "abandon", "abandon-open": try abandonChildren(suite, keepsDescriptors: arguments[1] == "abandon-open")
     case "follow": try follow(suite)
     case "store": try storeFollowed(suite, number)
-    case "save": try saveInTime(suite)
     case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
     case "histories":
         let form = Form(rawValue: arguments[4])!
