@@ -94,7 +94,7 @@ enum RecordFormat {
     }
 
     /// Returns the checksum of the length, the payload and the padding.
-    fileprivate static func checksum(ofHistory bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
+    fileprivate static func checksum(ofRecord bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
         let length = CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[0..<4]), seed: crc)
         return CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[8...]), seed: length)
     }
@@ -117,7 +117,7 @@ enum RecordFormat {
         }
         let end = offset + length(ofPayload: count)
         let payload = (offset + 8)..<(offset + 8 + count)
-        guard checksum(ofHistory: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), after: crc) == stored,
+        guard checksum(ofRecord: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), after: crc) == stored,
             forEachEdit(in: bytes, payload, { key, _, _ in isKey(UnsafeRawBufferPointer(rebasing: bytes[key])) })
         else { return nil }
         return Commit(payload: payload, end: end, crc: stored)
@@ -261,7 +261,7 @@ package struct RecordWriter: ~Copyable {
         writer.append(zeros: RecordFormat.length(ofPayload: payload.count) - writer.count - 1)
         writer.append(byte: 1)
         writer.replace(at: 0, with: UInt32(payload.count))
-        let crc = writer.withBytes { RecordFormat.checksum(ofHistory: $0, after: crc) }
+        let crc = writer.withBytes { RecordFormat.checksum(ofRecord: $0, after: crc) }
         writer.replace(at: 4, with: crc)
         return crc
     }

@@ -17,7 +17,7 @@ extension SettingsFile {
     /// Waits for the file lock and reads the records that other processes have written.
     ///
     /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
-    /// ``commit(_:over:)`` then throws an error that says why.
+    /// ``commit(_:)`` then throws an error that says why.
     ///
     /// - Parameter deadline: When to stop waiting; `nil` for the timeout from now on.
     /// - Returns: The generation. No other process changes it until the write ends.

@@ -55,7 +55,7 @@ import TypedDefaults
         #expect(backend.state.withLockedValue { $0.statistics.lostAnswers } == 3)
     }
 
-    /// Another machine, which commits when it is told to.
+    /// A setting of another machine.
     func other() throws -> UserDefault<Int> {
         let suite = DefaultsSuite(backend: try Member.backend(prefix))
         return UserDefault(DefaultKey("other", default: 0), in: suite)
