@@ -114,7 +114,7 @@ package final class SettingsFile: Sendable {
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
-        fileprivate var watch: (watch: FileWatch, onChange: @Sendable ([String]?) -> Void)?
+        fileprivate var watch: FileWatch?
         /// The process that used this last, as counted by ``Forks/count``.
         private var process = Forks.count
         var hasReportedWatchFailure = false
@@ -127,9 +127,6 @@ package final class SettingsFile: Sendable {
         /// When to look again for a file that cannot be used, and the pause until then.
         var nextLook = MonotonicTime.now
         private var pause = Duration.zero
-        /// Where the last open file was, and whether that is not what is watched.
-        var place: (folder: File.Identity, name: String)?
-        var isWatchOutdated = false
 
         /// Records that the name refers to the open file, which can be used.
         mutating func noteUse() {
@@ -169,7 +166,6 @@ package final class SettingsFile: Sendable {
             // The parent flushes its commits.
             flushedCommits = commits
             changes.add(nil)
-            isWatchOutdated = true
         }
     }
 
@@ -299,16 +295,9 @@ extension SettingsFile {
         creating: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
     ) throws(SettingsFileError) -> Result {
         var hasReports = false
-        var onChangeOfNewWatch: (@Sendable ([String]?) -> Void)?
-        defer {
-            if let onChangeOfNewWatch { watch(onChangeOfNewWatch, isRenewed: true) }
-            if hasReports { deliverReports() }
-        }
+        defer { if hasReports { deliverReports() } }
         return try withState { state throws(SettingsFileError) in
-            defer {
-                hasReports = !state.reports.isEmpty
-                if exchange(&state.isWatchOutdated, with: false) { onChangeOfNewWatch = state.watch?.onChange }
-            }
+            defer { hasReports = !state.reports.isEmpty }
             state.leaveParent()
             if state.log == nil, !creating, let outage = state.outage, .now < state.nextLook { throw outage }
             do throws(FileFailure) {
@@ -404,15 +393,11 @@ extension SettingsFile {
         }
     }
 
-    /// Sets the open file. If it is in another place than the last one, it needs another watch.
+    /// Sets the open file, which may be in another folder than the last one.
     private func use(_ log: FileLog?, _ state: inout State) throws(FileFailure) {
-        if let log {
-            let folder = try log.directory.identity()
-            if state.place.map({ $0 != (folder, log.name) }) ?? true { state.isWatchOutdated = true }
-            state.place = (folder, log.name)
-        }
         if let log { try settleIfIdle(log, &state) }
         state.log = log
+        state.watch?.renew()
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
@@ -436,29 +421,19 @@ extension SettingsFile {
 }
 
 extension SettingsFile {
-    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) { watch(onChange, isRenewed: false) }
-
-    /// - Parameter isRenewed: Whether the file is in another place than the one watched before.
-    private func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?, isRenewed: Bool) {
+    package func watch(_ onChange: (@Sendable () -> Void)?) {
         let new = onChange.map { onChange in
-            let watch = fileLocation.watch(isRenewed: isRenewed) { [weak self] in
+            FileWatch(fileLocation) { [weak self] in
                 self?.hasMoved == true
-            } onChange: { [weak self] sign in
-                if sign != .contents {
-                    self?.withState { state in
-                        state.nameMayHaveMoved = true
-                        if sign == .name { state.nextLook = .now }
-                    }
-                }
-                if self?.isEmptied == true { return }
-                onChange(nil)
+            } onChange: { [weak self] in
+                self?.withState { ($0.nameMayHaveMoved, $0.nextLook) = (true, .now) }
+                if self?.isEmptied == false { onChange() }
             }
-            return (watch: watch, onChange: onChange)
         }
         // Release the old watch after unlocking, because its deinit may run code of the program.
         let old = state.withLock { state in
             let old = exchange(&state.watch, with: new)
-            guard let failure = new?.watch.failure, !state.hasReportedWatchFailure else { return old }
+            guard let failure = new?.failure, !state.hasReportedWatchFailure else { return old }
             state.hasReportedWatchFailure = true
             state.reports.append(
                 SettingsFileError(

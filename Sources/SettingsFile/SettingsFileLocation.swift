@@ -183,17 +183,6 @@ struct SettingsFileLocation {
         }
     }
 
-    /// Starts to watch the file and its name. Creates nothing.
-    func watch(
-        isRenewed: Bool, hasMoved: @escaping @Sendable () -> Bool,
-        onChange: @escaping @Sendable (FileWatch.Sign) -> Void
-    ) -> FileWatch {
-        // If this fails, readers get the error.
-        let target = (try? followingLinks())?.0 ?? self
-        return FileWatch(
-            folder: target.folder, name: target.name, isRenewed: isRenewed, hasMoved: hasMoved, onChange: onChange)
-    }
-
     /// Opens the file, or creates it and its folder if `creating` is true.
     ///
     /// - Returns: `nil` if the file does not exist and was not created.

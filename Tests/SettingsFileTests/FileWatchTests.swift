@@ -16,7 +16,7 @@ import Testing
         let backend = FileBackend(path: file.path)
         let suite = DefaultsSuite(backend: backend)
         let reported = DispatchSemaphore(value: 0)
-        backend.watch { _ in reported.signal() }
+        backend.watch { reported.signal() }
         func expectChange(_ value: Int, _ what: Comment) {
             repeat {
                 guard reported.wait(timeout: .now() + 10) == .success else {
@@ -66,7 +66,7 @@ import Testing
         let suite = DefaultsSuite(backend: backend)
         let reported = DispatchSemaphore(value: 0)
         suite[number] = 1
-        backend.watch { _ in reported.signal() }
+        backend.watch { reported.signal() }
         #expect(rename(file.path, target.path) == 0 && symlink(target.path, file.path) == 0)
         for value in 2...4 {
             DefaultsSuite(backend: FileBackend(path: target.path))[number] = value
@@ -181,28 +181,22 @@ import Testing
                 let backend = FileBackend(path: path)
                 func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
                 // Dispatch opens some descriptors of its own the first time.
-                backend.watch { _ in }
+                backend.watch {}
                 backend.watch(nil)
                 let before = descriptors()
                 for _ in 0..<200 {
-                    let (isOver, hasBegun, late) = (Guarded(false), Guarded(false), Guarded(0))
-                    backend.watch { _ in
+                    let (isOver, late) = (Guarded(false), Guarded(0))
+                    backend.watch {
                         if isOver.withLock({ $0 }) { late.withLock { $0 += 1 } }
                         // One report may be under way when the watch ends. One that does not end
                         // would report each of the next writes.
                         if late.withLock({ $0 > 1 }) { Issue.record("reported changes after the end") }
-                        hasBegun.withLock { $0 = true }
                     }
-                    // Apple platforms report a change once when the watch begins. If the watch
-                    // ended before that, the report could be under way.
-                    #if canImport(Darwin) || canImport(AppleFoundation)
-                        for _ in 0..<5_000 where !hasBegun.withLock({ $0 }) { usleep(1_000) }
-                    #endif
                     backend.watch(nil)
                     isOver.withLock { $0 = true }
                     writer[DefaultKey("number", default: 0)] += 1
                 }
-                // The descriptors are closed on the queues of the watches.
+                // Within two seconds, the thread of the watches ends.
                 for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
             }
@@ -219,7 +213,7 @@ import Testing
             let start = ContinuousClock.now
             let (calls, last) = (Guarded(0), DispatchSemaphore(value: 0))
             let suite = DefaultsSuite(backend: backend)
-            backend.watch { [number] _ in
+            backend.watch { [number] in
                 calls.withLock { $0 += 1 }
                 if suite[number] == 5_000 { last.signal() }
             }
@@ -230,7 +224,6 @@ import Testing
             #expect(calls.withLock { $0 } <= 2 * (pauses + 1))
         }
 
-        /// No later event wakes the threads of most of these watches.
         @Test func anEndedWatchClosesItsDescriptor() async throws {
             await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 DefaultsSuite(backend: FileBackend(path: path))[DefaultKey("number", default: 0)] = 1
@@ -239,18 +232,18 @@ import Testing
                 let before = descriptors()
                 let writer = DefaultsSuite(backend: FileBackend(path: path))
                 for number in 2..<50 {
-                    backend.watch { _ in }
+                    backend.watch {}
                     backend.watch(nil)
                     // A watch that pauses after an event.
                     let ended = DispatchSemaphore(value: 0)
-                    backend.watch { _ in
+                    backend.watch {
                         backend.watch(nil)
                         ended.signal()
                     }
                     writer[DefaultKey("number", default: 0)] = number
                     ended.wait()
                 }
-                // The threads close the descriptors.
+                // Within two seconds, the thread of the watches ends.
                 for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
             }
@@ -263,7 +256,7 @@ import Testing
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         for _ in 0..<2 {
-            backend.watch { _ in polls.signal() }
+            backend.watch { polls.signal() }
             for _ in 0..<3 { #expect(polls.wait(timeout: .now() + 10) == .success) }
             backend.watch(nil)
         }

@@ -138,7 +138,7 @@ struct ReaderTests: SettingsFileTests {
                 suite[number] = 42
                 #expect(suite[number] == 42)
                 let polls = DispatchSemaphore(value: 0)
-                backend.watch { _ in polls.signal() }
+                backend.watch { polls.signal() }
                 for _ in 0..<3 { #expect(polls.wait(timeout: .now() + 10) == .success) }
                 backend.watch(nil)
                 #expect(failures.kinds == [.unavailable])

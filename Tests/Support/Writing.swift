@@ -37,7 +37,7 @@
 
         /// Calls the closure soon after another process may have changed something, until this is
         /// called with `nil`.
-        package func watch(_ onChange: (@Sendable ([String]?) -> Void)?) {
+        package func watch(_ onChange: (@Sendable () -> Void)?) {
             file.watch(onChange)
         }
     }

@@ -215,14 +215,8 @@ package struct MonotonicTime: Sendable {
     /// The seconds of this duration.
     package var seconds: Double { Double(nanoseconds) / 1_000_000_000 }
 
-    /// Sleeps for this duration, or until a signal arrives.
-    func sleep() {
-        var time = systemTime
-        nanosleep(&time, nil)
-    }
-
     /// The seconds fit into an `Int` of 32 bits, because the clock starts at boot.
-    fileprivate var systemTime: timespec {
+    var systemTime: timespec {
         timespec(tv_sec: .init(clamping: nanoseconds / 1_000_000_000), tv_nsec: .init(nanoseconds % 1_000_000_000))
     }
 }

@@ -116,7 +116,7 @@ package final class FileBackend: DefaultsBackend {
         guard isOn else { return file.watch(nil) }
         // The generation shows which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
-        file.watch { [handler] _ in handler(.changed(keys: [])) }
+        file.watch { [handler] in handler(.changed(keys: [])) }
     }
 
     private func translating<Result>(

@@ -93,32 +93,30 @@
                 }
             }
 
-            #if !canImport(AppleFoundation)
-                /// The thread of the watch does not exist in a child, which starts its own.
-                @Test func aChildObservesOtherProcesses() async {
-                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                        let suite = try DefaultsSuite(file: URL(filePath: path))
-                        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                        store.set(1)
-                        let received = DispatchSemaphore(value: 0)
-                        let token = store.observe { change in if change.newValue == 2 { received.signal() } }
-                        var used: [Int32] = [0, 0]
-                        #expect(pipe(&used) == 0)
-                        let child = forkProcess()
-                        if child == 0 {
-                            guard store.get() == 1 else { _exit(1) }
-                            write(used[1], "1", 1)
-                            received.wait()
-                            _exit(0)
-                        }
-                        var byte: UInt8 = 0
-                        #expect(read(used[0], &byte, 1) == 1)
-                        store.set(2)
-                        #expect(Self.waitForExit(of: child) == 0)
-                        token.cancel()
+            /// The thread of the watch does not exist in a child, which starts its own.
+            @Test func aChildObservesOtherProcesses() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                    store.set(1)
+                    let received = DispatchSemaphore(value: 0)
+                    let token = store.observe { change in if change.newValue == 2 { received.signal() } }
+                    var used: [Int32] = [0, 0]
+                    #expect(pipe(&used) == 0)
+                    let child = forkProcess()
+                    if child == 0 {
+                        guard store.get() == 1 else { _exit(1) }
+                        write(used[1], "1", 1)
+                        received.wait()
+                        _exit(0)
                     }
+                    var byte: UInt8 = 0
+                    #expect(read(used[0], &byte, 1) == 1)
+                    store.set(2)
+                    #expect(Self.waitForExit(of: child) == 0)
+                    token.cancel()
                 }
-            #endif
+            }
 
             /// A thread of the parent that flushes the file does not exist in a child.
             @Test func aChildDoesNotWaitForAFlushOfItsParent() async {
@@ -185,57 +183,55 @@
                 }
             }
 
-            #if !canImport(AppleFoundation)
-                /// Its descriptor may refer to another file, such as the child's own watch.
-                @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async {
-                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                        let settings = try Self.createFile(path)
-                        let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
-                        let numbers = Guarded<[Int32]>([])
-                        let isOver = DispatchSemaphore(value: 0)
-                        settings.watch { _ in
-                            let isFirst = hasForked.withLock { hasForked in
-                                defer { hasForked = true }
-                                return !hasForked
-                            }
-                            guard isFirst else { return }
-                            let child = forkProcess()
-                            guard child == 0 else {
-                                status.withLock { $0 = Self.waitForExit(of: child) }
-                                isOver.signal()
-                                return
-                            }
-                            // Do not use a signal, because the threads of the library block
-                            // signals.
-                            let thread = "/proc/self/task/\(getpid())/stat"
-                            _ = startThread {
-                                for _ in 0..<10_000 {
-                                    let status = (try? String(contentsOfFile: thread, encoding: .utf8)) ?? ""
-                                    if status.contains(") Z") { _exit(0) }
-                                    usleep(1_000)
-                                }
-                                _exit(1)
-                            }
-                            for number in numbers.withLock({ $0 }) { dup2(0, number) }
+            /// Its descriptor may refer to another file, such as the child's own watch.
+            @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
+                    let settings = try Self.createFile(path)
+                    let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
+                    let numbers = Guarded<[Int32]>([])
+                    let isOver = DispatchSemaphore(value: 0)
+                    settings.watch {
+                        let isFirst = hasForked.withLock { hasForked in
+                            defer { hasForked = true }
+                            return !hasForked
                         }
-                        numbers.withLock { numbers in
-                            numbers = (0..<1_024).filter { number in
-                                let link = "/proc/self/fd/\(number)"
-                                return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?
-                                    .contains("inotify") == true
-                            }
+                        guard isFirst else { return }
+                        let child = forkProcess()
+                        guard child == 0 else {
+                            status.withLock { $0 = Self.waitForExit(of: child) }
+                            isOver.signal()
+                            return
                         }
-                        let other = SettingsFile(path: path)
-                        try other.beginWrite()
-                        var record = RecordWriter()
-                        record.append("number", raw: [2, 0, 0, 0, 0, 0, 0, 0, 0])
-                        try other.commit(&record)
-                        other.endWrite()
-                        isOver.wait()
-                        #expect(status.withLock { $0 } == 0)
+                        // Do not use a signal, because the threads of the library block
+                        // signals.
+                        let thread = "/proc/self/task/\(getpid())/stat"
+                        _ = startThread {
+                            for _ in 0..<10_000 {
+                                let status = (try? String(contentsOfFile: thread, encoding: .utf8)) ?? ""
+                                if status.contains(") Z") { _exit(0) }
+                                usleep(1_000)
+                            }
+                            _exit(1)
+                        }
+                        for number in numbers.withLock({ $0 }) { dup2(0, number) }
                     }
+                    numbers.withLock { numbers in
+                        numbers = (0..<1_024).filter { number in
+                            let link = "/proc/self/fd/\(number)"
+                            return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?
+                                .contains("inotify") == true
+                        }
+                    }
+                    let other = SettingsFile(path: path)
+                    try other.beginWrite()
+                    var record = RecordWriter()
+                    record.append("number", raw: [2, 0, 0, 0, 0, 0, 0, 0, 0])
+                    try other.commit(&record)
+                    other.endWrite()
+                    isOver.wait()
+                    #expect(status.withLock { $0 } == 0)
                 }
-            #endif
+            }
 
             /// A new thread of a child can have the `pthread_t` of a thread of the parent.
             @Test func aThreadOfAChildIsNotTakenForOneOfItsParent() async {

@@ -1,8 +1,9 @@
 // The part of Apple's C library that the package uses. Sources: POSIX; the manual pages open(2),
-// fcntl(2), stat(2), flock(2), mmap(2), sigaction(2), wait(2), intro(2), dlsym(3), pthread(3) and
-// clock_gettime(3) of
-// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/; the headers of
-// https://github.com/apple-oss-distributions/xnu (bsd/sys) and https://github.com/apple-oss-distributions/libpthread.
+// fcntl(2), stat(2), flock(2), mmap(2), kqueue(2), sigaction(2), wait(2), intro(2), dlsym(3),
+// pthread(3) and clock_gettime(3) of
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/;
+// the headers of https://github.com/apple-oss-distributions/xnu (bsd/sys) and
+// https://github.com/apple-oss-distributions/libpthread.
 #define API(mac, ios_, watch, tv) __attribute__((availability(macos, introduced=mac), availability(ios, introduced=ios_), \
     availability(watchos, introduced=watch), availability(tvos, introduced=tv)))
 #define NOT_IN_SWIFT __attribute__((availability(swift, unavailable)))
@@ -40,6 +41,15 @@ struct stat {
 #define O_CLOEXEC 0x01000000
 #define AT_FDCWD -2
 #define AT_SYMLINK_NOFOLLOW 0x0020
+#define EVFILT_VNODE (-4)
+#define EV_ADD 0x0001
+#define EV_CLEAR 0x0020
+#define NOTE_DELETE 0x00000001
+#define NOTE_WRITE 0x00000002
+#define NOTE_EXTEND 0x00000004
+#define NOTE_LINK 0x00000010
+#define NOTE_RENAME 0x00000020
+#define NOTE_REVOKE 0x00000040
 #define F_OK 0
 #define X_OK 1
 #define W_OK 2
@@ -114,6 +124,11 @@ ssize_t readlink(const char *, char *, size_t);
 int unlink(const char *);
 int unlinkat(int, const char *, int) API(10.10, 8.0, 2.0, 9.0);
 int access(const char *, int);
+#pragma pack(4)
+struct kevent { unsigned long ident; short filter; unsigned short flags; unsigned int fflags; long data; void *udata; };
+#pragma pack()
+int kqueue(void);
+int kevent(int, const struct kevent *, int, struct kevent *, int, const struct timespec *);
 void *mmap(void *, size_t, int, int, int, off_t);
 int munmap(void *, size_t);
 int pipe(int *);
