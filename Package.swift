@@ -30,7 +30,9 @@ func outside(_ name: String) -> Target {
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: name,
-        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others,
+        dependencies: [
+            "SettingsFile", "SettingsFileInspection", "TypedDefaults", "TypedDefaultsTesting", "TestSupport",
+        ] + others,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -53,6 +55,10 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
+        // The eye of the tool, and of tests: what is wrong with a file, and what can be recovered.
+        .target(
+            name: "SettingsFileInspection", dependencies: ["SettingsFile", "TypedDefaults"],
+            swiftSettings: settings),
         // The forms of published articles. `.ci/run recipes-apart` removes each line with the name.
         outside("TypedDefaultsRecipes"),
         // For the tests of programs that use the library, and of their own stores and backends.
@@ -60,9 +66,11 @@ let package = Package(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(
-            name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
+            name: "typed-defaults", dependencies: ["SettingsFile", "SettingsFileInspection", "TypedDefaults"],
+            swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["SettingsFile", "SettingsFileInspection", "TypedDefaults"],
+            path: "Tests/Support",
             swiftSettings: settings),
         tests("SettingsFileTests", exclude: ["Fixtures"]),
         tests("ValuesTests"),

@@ -1,10 +1,10 @@
 import CChecksum
 
 /// The value of the first word of a header that changes: which records are committed.
-struct CommittedEnd: Equatable {
+package struct CommittedEnd: Equatable {
     let rawValue: UInt64
 
-    init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     init(tag: UInt64, end: Int, isReplaced: Bool = false) {
         rawValue = tag << 32 | UInt64(end) | (isReplaced ? 1 : 0)
@@ -20,7 +20,7 @@ struct CommittedEnd: Equatable {
 
     /// Where reading stops. Never before records that had been flushed: then the word is wrong, and
     /// the checksums of the records tell where they end.
-    func limit(flushed: UInt64) -> Int { flushed > UInt64(end) ? .max : end }
+    package func limit(flushed: UInt64) -> Int { flushed > UInt64(end) ? .max : end }
 
     /// Never 0, so that an emptied file has another value than any that was read.
     static func randomTag() -> UInt64 { .random(in: 1...UInt64(UInt32.max)) }

@@ -2,7 +2,7 @@
 ///
 /// Opens a large file in a tenth of the time that a dictionary of strings takes, with a quarter of
 /// its memory.
-struct KeyTable {
+package struct KeyTable {
     /// The edits, superseded ones too, and what was between them.
     private(set) var bytes: [UInt8] = []
     /// The hash of a key, never 0, and the offset of its last edit, in 32 bits each; 0 if the slot
@@ -10,15 +10,15 @@ struct KeyTable {
     private var slots = [UInt64](repeating: 0, count: 16)
     private var usedSlots = 0
     /// The number of bytes that the records of the values take.
-    private(set) var live = 0
+    package private(set) var live = 0
     // Random, so that the users of a program cannot choose keys whose hashes are equal.
     private let seed = UInt64.random(in: 0 ... .max)
     private let factor: UInt64
 
     /// - Parameter factor: 0 makes all hashes equal.
-    init(factor: UInt64 = .random(in: 0 ... .max) | 1) { self.factor = factor }
+    package init(factor: UInt64 = .random(in: 0 ... .max) | 1) { self.factor = factor }
 
-    var keys: [String] {
+    package var keys: [String] {
         slots.compactMap { slot in
             guard slot != 0, case let edit = edit(slot), edit.value != nil else { return nil }
             return String(decoding: bytes[edit.key], as: UTF8.self)
@@ -33,18 +33,18 @@ struct KeyTable {
     }
 
     /// Returns a copy of a value. If a part of the bytes were in use, the next edit would copy all.
-    func value(forKey key: String) -> [UInt8]? {
+    package func value(forKey key: String) -> [UInt8]? {
         var key = key
         let slot = key.withUTF8 { slots[find(UnsafeRawBufferPointer($0)).index] }
         return slot == 0 ? nil : edit(slot).value.map { Array(bytes[$0]) }
     }
 
-    /// Applies the operations of payloads, which must be valid.
-    mutating func apply(_ payloads: [Range<Int>], of new: [UInt8]) {
+    /// Applies the operations of records, which must be valid.
+    package mutating func apply(_ records: Records) {
         let start = bytes.count
-        if bytes.isEmpty { bytes = new } else { bytes += new }
-        new.withUnsafeBytes { new in
-            for payload in payloads {
+        if bytes.isEmpty { bytes = records.bytes } else { bytes += records.bytes }
+        records.bytes.withUnsafeBytes { new in
+            for payload in records.payloads {
                 RecordFormat.forEachEdit(in: new, payload) { key, value, offset in
                     if usedSlots == slots.count / 4 * 3 {
                         let old = exchange(&slots, with: Array(repeating: 0, count: 2 * slots.count))
@@ -66,7 +66,7 @@ struct KeyTable {
         guard bytes.count > max(2 * live, 16 << 10) else { return }
         let edits = edits
         self = KeyTable(factor: factor)
-        apply([0..<edits.count], of: edits)
+        apply(Records(bytes: edits, payloads: [0..<edits.count]))
     }
 
     /// Returns the index of the slot of a key, or of the free one for it, and the hash.

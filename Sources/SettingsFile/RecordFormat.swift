@@ -17,23 +17,23 @@
 ///
 /// The last byte of a record is not zero, so that a record whose end is missing is never whole.
 /// Zeros may follow the last record, so that the next ones do not change the size of the file.
-enum RecordFormat {
-    static let magic: [UInt8] = [0xF4, 0x54, 0x44, 0x53, 0x0D, 0x0A, 0x1A, 0x0A]
+package enum RecordFormat {
+    package static let magic: [UInt8] = [0xF4, 0x54, 0x44, 0x53, 0x0D, 0x0A, 0x1A, 0x0A]
     static let magicWord = magic.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     static let version: UInt32 = 2
-    static let headerLength = 64
-    static let (committedOffset, flushedOffset) = (40, 48)
+    package static let headerLength = 64
+    package static let (committedOffset, flushedOffset) = (40, 48)
     /// The size up to which a file is never compacted: by a flush, and by a commit, where each
     /// compaction waits for the disk and must be rare during many writes.
     static let (keptSize, busySize) = (64 << 10, 4 << 20)
-    static let sizeLimit = 64 << 20
+    package static let sizeLimit = 64 << 20
     /// By how much a record that makes the values smaller may exceed the limit.
-    static let reserve = 64 << 10
+    package static let reserve = 64 << 10
     /// The size of a file is a multiple of this once something was appended, because a flush takes
     /// half as long again if the size has changed.
     static let step = 4 << 10
-    static let keyLimit = 4_096
-    static let valueLimit = 16 << 20
+    package static let keyLimit = 4_096
+    package static let valueLimit = 16 << 20
 
     static func header(epoch: UInt64, end: Int) -> [UInt8] {
         var header = magic
@@ -57,7 +57,7 @@ enum RecordFormat {
     }
 
     /// Returns the fields of a header. Throws if the header is invalid.
-    static func fields(ofHeader header: ArraySlice<UInt8>) throws(FileFailure) -> (epoch: UInt64, crc: UInt32) {
+    package static func fields(ofHeader header: ArraySlice<UInt8>) throws(FileFailure) -> (epoch: UInt64, crc: UInt32) {
         guard header.count == headerLength, header.starts(with: magic) else {
             throw FileFailure("it is not a settings file, or its header is damaged; \(repairs)")
         }
@@ -77,19 +77,19 @@ enum RecordFormat {
 
     private static let repairs = "“typed-defaults repair” copies the file and keeps what can be read"
 
-    static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
+    package static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
         var header = Array(header.prefix(60))
         for index in header.indices where index >= committedOffset && index < flushedOffset + 8 { header[index] = 0 }
         return header.withUnsafeBytes { CRC32C.checksum(of: $0) }
     }
 
-    static func length(ofPayload count: Int) -> Int { 8 + (count + 8) & ~7 }
+    package static func length(ofPayload count: Int) -> Int { 8 + (count + 8) & ~7 }
 
     /// Returns the payload length that a record states, or `nil` if no file is that long.
     ///
     /// Compares before it converts, because `Int` has 32 bits on some watches and a stored length
     /// may have all 32 bits set.
-    static func payloadCount(_ stored: UInt32) -> Int? {
+    package static func payloadCount(_ stored: UInt32) -> Int? {
         UInt64(stored) <= UInt64(sizeLimit) ? Int(exactly: stored) : nil
     }
 
@@ -100,15 +100,15 @@ enum RecordFormat {
     }
 
     /// A commit in the bytes of a file.
-    struct Commit {
-        let payload: Range<Int>
-        let end: Int
-        let crc: UInt32
+    package struct Commit {
+        package let payload: Range<Int>
+        package let end: Int
+        package let crc: UInt32
     }
 
     /// Returns the commit at an offset; `nil` if there is none, or if it is incomplete, damaged, or
     /// of an unknown form.
-    static func commit(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Commit? {
+    package static func commit(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Commit? {
         guard bytes.count - offset >= 8 else { return nil }
         let stated = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
@@ -134,7 +134,7 @@ enum RecordFormat {
     /// - Returns: False if `body` returned false, or if the payload has an unknown form.
     @discardableResult
     @inline(__always)
-    static func forEachEdit(
+    package static func forEachEdit(
         in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>,
         _ body: (_ key: Range<Int>, _ value: Range<Int>?, _ start: Int) -> Bool
     ) -> Bool {
@@ -168,7 +168,7 @@ enum RecordFormat {
     }
 
     /// Returns whether all bytes are zeros.
-    static func areZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package static func areZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let first = bytes.first else { return true }
         // All are zeros if each is equal to the next one. One call compares them.
         return first == 0
@@ -177,7 +177,7 @@ enum RecordFormat {
     }
 
     /// Returns a whole file with the given edits.
-    static func file(epoch: UInt64, _ edits: [UInt8]) -> [UInt8] {
+    package static func file(epoch: UInt64, _ edits: [UInt8]) -> [UInt8] {
         edits.withUnsafeBytes { edits in
             // Several settings share a record, so that the new file is not longer than the one it
             // replaces.
@@ -213,7 +213,7 @@ package struct RecordWriter: ~Copyable {
     package init() { writer.append(word: 0) }
 
     /// Creates a record with the given payload.
-    init(payload: UnsafeRawBufferPointer) {
+    package init(payload: UnsafeRawBufferPointer) {
         self.init()
         writer.append(payload)
     }
@@ -223,7 +223,7 @@ package struct RecordWriter: ~Copyable {
     /// The length of the record once it is finished.
     var length: Int { payload.isEmpty ? RecordFormat.length(ofPayload: writer.count - 8) : writer.count }
 
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try writer.withBytes(body)
@@ -256,7 +256,7 @@ package struct RecordWriter: ~Copyable {
     }
 
     /// Fills in the length, the padding and the checksum, and returns the checksum.
-    mutating func finish(after crc: UInt32) -> UInt32 {
+    package mutating func finish(after crc: UInt32) -> UInt32 {
         payload = 8..<writer.count
         writer.append(zeros: RecordFormat.length(ofPayload: payload.count) - writer.count - 1)
         writer.append(byte: 1)

@@ -1,13 +1,6 @@
 import Dispatch
 
 extension SettingsFile {
-    struct Flush {
-        /// The process that flushes, as counted by ``Forks/count``.
-        let process: Int
-        /// The callers that wait for the flush to end.
-        var waiting: [DispatchSemaphore] = []
-    }
-
     /// Flushes the file that the name refers to.
     ///
     /// Throws if this process has written since its last flush and another program has removed or
@@ -18,43 +11,30 @@ extension SettingsFile {
     package func synchronize(isInBackground: Bool = false) throws(SettingsFileError) {
         // One caller flushes on behalf of all that wait.
         while let end = joinOrBeginFlush() { end.wait() }
-        defer {
-            // A handler of a report may have forked this process.
-            let waiting = flushing.withLock { exchange(&$0, with: nil) }?.waiting ?? []
-            for end in waiting { end.signal() }
-        }
+        defer { for end in withState({ exchange(&$0.flush, with: nil) }) ?? [] { end.signal() } }
         // Let threads that are about to write go first, so that this flush covers them.
         SystemClock.yield()
         let process = Forks.count
-        let due = try withLog { state throws(FileFailure) -> (log: FileLog, end: Int, commits: Int)? in
-            if let log = state.log, try fileLocation.nameHasMoved(from: log) {
+        let due = try withLog { state throws(FileFailure) -> (log: Log, commits: Int)? in
+            var isMissing = false
+            if let log = state.log, try fileLocation.nameHasMoved(from: log.open) {
                 // A writer keeps the file whose lock it holds.
-                if state.isLocked {
-                    state.noteMissingFile()
-                } else {
-                    do throws(FileFailure) { try reopen(&state, creating: false) } catch let error where error.isMissing
-                    {
-                        state.noteMissingFile()
-                        try state.checkLostCommits(isInBackground)
-                        return nil
-                    }
-                }
+                isMissing = state.isLocked ? false : try !open(creating: false, &state)
+                if isMissing || state.isLocked { state.noteLoss() }
             }
-            try state.checkLostCommits(isInBackground)
-            guard let log = state.log, log.needsFlush else { return nil }
-            return (log, log.end, state.commits)
+            try state.checkLoss(isInBackground)
+            guard let log = state.log, log.needsFlush, !isMissing else { return nil }
+            return (log, state.commits)
         }
         // A handler of a report may have forked this process. The flush was meant for the file that
         // the parent has open.
         if let due, process == Forks.count {
-            do throws(FileFailure) { try flush(due.log, to: due.end) } catch { throw unavailable(error) }
+            do throws(FileFailure) { try flush(due.log) } catch { throw unavailable(error) }
             // The flush may have found that another program has replaced the file.
-            do throws(FileFailure) {
-                try state.withLock { state throws(FileFailure) in
-                    try state.checkLostCommits(isInBackground)
-                    state.flushedCommits = max(state.flushedCommits, due.commits)
-                }
-            } catch { throw unavailable(error) }
+            _ = try withLog { state throws(FileFailure) in
+                try state.checkLoss(isInBackground)
+                state.flushedCommits = max(state.flushedCommits, due.commits)
+            }
         }
         try compactIfNeeded()
     }
@@ -62,79 +42,78 @@ extension SettingsFile {
     /// Starts a flush and returns `nil`, or returns a semaphore that is signaled when the flush in
     /// progress ends.
     private func joinOrBeginFlush() -> DispatchSemaphore? {
-        flushing.withLock { flush in
-            // A flush that a thread of the parent had started does not continue in a child.
-            guard flush?.process == Forks.count else {
-                flush = Flush(process: Forks.count)
+        withState { state in
+            guard state.flush != nil else {
+                state.flush = []
                 return nil
             }
             let end = DispatchSemaphore(value: 0)
-            flush!.waiting.append(end)
+            state.flush?.append(end)
             return end
         }
     }
 
-    private func flush(_ log: FileLog, to end: Int) throws(FileFailure) {
-        var (log, end) = (log, end)
+    private func flush(_ log: Log) throws(FileFailure) {
+        var log = log
         var failure = FileFailure("an earlier flush failed")
         // After a failure, the new file is flushed.
         for _ in 0..<2 {
             // Other code of the program may have closed the descriptor, and its number may belong
             // to another file. Such a file is not locked, so it must not be replaced either.
-            guard try log.file.identity() == log.identity else {
+            guard try log.open.file.identity() == log.open.identity else {
                 throw FileFailure("its descriptor was closed by other code of this program")
             }
             // Writing the records again is not enough: on ext4, a power cut then lost one of them.
-            while log.hasFailedFlush || !isProvable(log) {
-                guard let new = try replacement(of: log) else { break }
-                (log, end) = (new, new.end)
+            while log.hasFailedFlush || !log.isProvable {
+                do throws(FileFailure) {
+                    log = try replacement(of: log)
+                } catch let error where error.isPermissionDenied || error.isBusy {
+                    // The file cannot be replaced. Its flushes prove nothing to other processes.
+                    guard !log.hasFailedFlush else { throw failure }
+                    break
+                }
             }
-            guard !log.hasFailedFlush else { throw failure }
             do throws(FileFailure) {
                 // Flush the directory first. On Apple platforms, flushing the file also empties the
                 // drive's cache, which makes the directory durable on file systems that cannot do
                 // so themselves.
-                if !log.isNameFlushed { try log.directory.flushNames() }
-                try log.file.flush()
-                return log.noteFlush(to: end, andName: true)
+                if !log.isNameFlushed { try log.open.directory.flushNames() }
+                try log.open.file.flush()
+                return note(log) { $0.noteFlush(to: log.end) }
             } catch {
                 log.hasFailedFlush = true
+                note(log) { $0.hasFailedFlush = true }
                 failure = error
             }
         }
         throw failure
     }
 
-    /// Returns whether a flush proves that all records are on the disk. First gives the writer of
-    /// records that were in the file some time, because it is most likely about to flush them.
-    private func isProvable(_ log: FileLog) -> Bool {
-        let deadline = MonotonicTime.now + .milliseconds(20)
-        while !log.isProvable, .now < deadline { SystemClock.sleep(microseconds: 200) }
-        return log.isProvable
+    /// Notes something in the log unless another file has been opened since.
+    private func note(_ log: Log, _ body: (inout Log) -> Void) {
+        withState { state in
+            guard var current = state.log, current.open === log.open else { return }
+            body(&current)
+            state.log = current
+        }
     }
 
     /// Replaces a file whose flushes prove nothing: the new file uses other pages.
     ///
-    /// - Returns: The file that has the name now; `nil` if the file cannot be replaced, because of
-    ///   its permissions, those of its folder, or because it is a mount point.
-    private func replacement(of log: FileLog) throws(FileFailure) -> FileLog? {
-        let deadline = ContinuousClock.now + fileLocation.timeout
-        guard log.isWritable else { return log.giveUpProof() }
-        while true {
-            let new: FileLog?
-            do throws(FileFailure) {
-                new = try withState { state throws(FileFailure) in
-                    if state.log === log, try !compactAlone(log, &state) { try reopen(&state, creating: false) }
-                    return state.log
-                }
-            } catch let error where error.isPermissionDenied || error.isBusy { return log.giveUpProof() }
-            guard let new else { throw FileFailure.isRemoved }
-            if new !== log { return new }
-            guard ContinuousClock.now < deadline else {
-                throw FileFailure("it has to be replaced, but another process keeps it locked")
+    /// - Returns: The file that has the name now.
+    private func replacement(of log: Log) throws(FileFailure) -> Log {
+        guard log.open.isWritable else { throw FileFailure.isReadOnly }
+        let deadline = MonotonicTime.now + fileLocation.timeout
+        while .now < deadline {
+            let new = try withState { state throws(FileFailure) -> Log? in
+                if state.log?.open === log.open, try !compactAlone(&state) { return log }
+                return state.log
             }
+            guard let new else { throw FileFailure.isLost }
+            if new.open !== log.open { return new }
             SystemClock.sleep(microseconds: 200)
         }
+        throw FileFailure("it has to be replaced, but another process keeps it locked")
     }
 
     /// Compacts a file that grew beyond the size it may keep.
@@ -143,47 +122,34 @@ extension SettingsFile {
     /// reported, but the flush succeeds, because no record is lost.
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
-            guard let log = state.log, !state.isLocked, log.isWritable,
-                log.isDueForCompaction(keeping: RecordFormat.keptSize)
+            guard let log = state.log, !state.isLocked, log.open.isWritable,
+                log.isDueForCompaction(to: withValues { $0.live }, keeping: RecordFormat.keptSize)
             else { return }
-            do throws(FileFailure) { _ = try compactAlone(log, &state) } catch {
-                reportFailedCompaction(error, &state)
+            do throws(FileFailure) { _ = try compactAlone(&state) } catch {
+                noteFailedCompaction(error, &state)
             }
         }
-    }
-
-    /// Compacts the file under its lock. Does nothing if another process holds the lock.
-    ///
-    /// - Returns: False if the name refers to another file.
-    private func compactAlone(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
-        let isWriter = state.isLocked
-        if !isWriter {
-            guard try log.file.tryLock() else { return true }
-            state.isLocked = true
-        }
-        defer { if !isWriter { unlock(&state, log.file) } }
-        guard try !fileLocation.nameHasMoved(from: log) else {
-            // A writer keeps the file whose lock it holds.
-            guard !isWriter else { throw FileFailure.isRemoved }
-            return false
-        }
-        try catchUp(&state)
-        try compact(&state)
-        return true
     }
 }
 
 extension SettingsFile.State {
+    /// Records that the file of the commits so far is gone.
+    mutating func noteLoss() {
+        guard commits > flushedCommits else { return }
+        flushedCommits = commits
+        hasLostCommits = true
+    }
+
     /// Throws once if commits were lost that no flush has covered.
-    fileprivate mutating func checkLostCommits(_ isInBackground: Bool) throws(FileFailure) {
+    fileprivate mutating func checkLoss(_ isInBackground: Bool) throws(FileFailure) {
         guard hasLostCommits, !isInBackground else { return }
         hasLostCommits = false
-        throw FileFailure.isRemoved
+        throw FileFailure.isLost
     }
 }
 
 extension FileFailure {
-    fileprivate static let isRemoved = Self(
+    static let isLost = Self(
         "another program removed, renamed or replaced it or its folder before the last changes of this process were"
             + " flushed, and these changes may be lost")
 }

@@ -10,8 +10,7 @@
 //     endWrite: unlock
 //
 // If a write fails, the file is cut off at the committed end again. If the writer dies before it
-// writes the word, the next record is written over its own, or a process that opens the file cuts
-// that off.
+// writes the word, the next record is written over its own.
 
 extension SettingsFile {
     /// Waits for the file lock and reads the records that other processes have written.
@@ -49,76 +48,52 @@ extension SettingsFile {
     private func isFutile(_ now: MonotonicTime, until deadline: MonotonicTime) throws(SettingsFileError) -> Bool {
         let isOver = !(now < deadline)
         return try withLog { state throws(FileFailure) in
-            guard isOver || state.failedWait != nil else { return false }
+            guard isOver || state.futileWait != nil else { return false }
             try catchUp(&state)
             let generation = state.changes.generation
-            if let failed = state.failedWait, now < failed.until, failed.generation == generation { return true }
-            state.failedWait = isOver ? (generation, now + .seconds(1)) : nil
+            if let futile = state.futileWait, now < futile.until, futile.generation == generation { return true }
+            state.futileWait = isOver ? (generation, now + .seconds(1)) : nil
             return isOver
         }
     }
 
     /// Locks the file that has the name. Returns the generation, or `nil` if another process holds
-    /// the lock.
+    /// the lock, or if the file is missing and may be there again in a second.
     private func lock() throws(SettingsFileError) -> UInt64? {
         try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
-                guard let log = state.log else { return state.changes.generation }
-                guard log.isWritable else {
-                    // Its permissions, or those of its file system, may have been changed since.
-                    guard fileLocation.isWritable else { return state.changes.generation }
-                    guard try find(&state) else { return nil }
-                    continue
+                // The permissions, or those of the file system, may have been changed since.
+                guard let open = state.log?.open, open.isWritable || fileLocation.isWritable else {
+                    return state.changes.generation
                 }
-                if try log.file.tryLock() {
-                    state.isLocked = true
+                if open.isWritable {
                     do throws(FileFailure) {
-                        if try !fileLocation.nameHasMoved(from: log) {
+                        state.isLocked = try open.file.tryLock()
+                        if try !fileLocation.nameHasMoved(from: open) {
+                            guard state.isLocked else { return nil }
                             state.noteUse()
                             try catchUp(&state)
                             return state.changes.generation
                         }
                     } catch {
-                        unlock(&state, log.file)
+                        unlock(&state)
                         guard error.isReplaced else { throw error }
-                        guard try find(&state) else { return nil }
-                        continue
                     }
-                    unlock(&state, log.file)
-                } else if try !fileLocation.nameHasMoved(from: log) {
-                    return nil
+                    unlock(&state)
                 }
                 // The name refers to another file by now, and a write to this one would be lost.
-                guard try find(&state) else { return nil }
+                guard try self.open(creating: true, &state) else { return nil }
             }
             return nil
         }
     }
 
-    /// Opens the file that has the name now, or creates it. Returns `false` if its folder or a link
-    /// to it is missing and may return within a second.
-    private func find(_ state: inout State) throws(FileFailure) -> Bool {
-        if let log = state.log, try fileLocation.hasLostWay(to: log), state.mayReturn() { return false }
-        try reopen(&state, creating: true)
-        return true
-    }
-
-    /// Releases the lock of the file, and of a replacement, which is created locked.
-    func unlock(_ state: inout State, _ file: File) {
-        file.unlock()
-        if let log = state.log, log.file !== file { log.file.unlock() }
-        state.isLocked = false
+    func unlock(_ state: inout State) {
+        if exchange(&state.isLocked, with: false) { state.log?.open.file.unlock() }
     }
 
     /// Releases the file lock.
-    package func endWrite() {
-        // Shows nothing to readers, because unlocking changes nothing that they see.
-        let hasReports = state.withLock { state in
-            if state.isLocked, let log = state.log { unlock(&state, log.file) }
-            return !state.reports.isEmpty
-        }
-        if hasReports { deliverReports() }
-    }
+    package func endWrite() { withState(isShown: false) { unlock(&$0) } }
 
     /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``,
     /// and know the changes up to the generation that it has returned.
@@ -127,21 +102,20 @@ extension SettingsFile {
     @discardableResult
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) -> UInt64 {
         try withLog { state throws(FileFailure) in
-            guard let log = state.log else { throw FileFailure("it does not exist, and its folder is not writable") }
-            guard log.isWritable else {
-                let status = try log.file.status()
-                throw FileFailure(
-                    status.isOfThisUser
-                        ? "it is read-only"
-                        : "it is read-only for this process, because it \(status.ownership(of: fileLocation.path))")
+            guard let open = state.log?.open else {
+                throw FileFailure("it does not exist, and its folder is not writable")
             }
+            guard open.isWritable else { throw FileFailure("it is read-only for this process") }
             guard state.isLocked else {
                 throw FileFailure(
                     "the write began before the file was created or the process was forked; try it again")
             }
-            try makeRoom(for: record, log, &state)
+            try makeRoom(for: record, &state)
             // Compaction has replaced the log.
-            if let bytes = try state.log?.append(&record) { state.changes.add(commit: bytes, record.payload) }
+            if let records = try state.log?.append(&record) {
+                state.changes.add(commit: records.bytes, record.payload)
+                state.news = .records(records)
+            }
             state.commits += 1
             return state.changes.generation
         }
@@ -149,25 +123,30 @@ extension SettingsFile {
 
     /// Compacts the file if a record makes that due. If compaction fails or would not help, the
     /// file may still grow up to its limit.
-    private func makeRoom(
-        for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
-    ) throws(FileFailure) {
+    private func makeRoom(for record: borrowing RecordWriter, _ state: inout State) throws(FileFailure) {
         let limit = fileLocation.sizeLimit
-        // A record that makes the values smaller may use the reserve, so that a full file can be
-        // emptied.
-        func hasRoom(in log: FileLog, _ record: borrowing RecordWriter) -> Bool {
-            let size = log.end + record.length
-            return size <= limit || size <= limit + RecordFormat.reserve && log.shrinks(by: record)
+        let live = withValues { $0.live }
+        func hasRoom(_ record: borrowing RecordWriter, _ log: Log?) -> Bool {
+            let excess = (log?.end ?? 0) + record.length - limit
+            guard excess > 0 else { return true }
+            // A record that makes the values smaller may use the reserve, so that a full file can
+            // be emptied.
+            let edits = record.withBytes { Records(bytes: Array($0), payloads: [8..<$0.count]) }
+            var values = withValues { $0 }
+            values.apply(edits)
+            return excess <= RecordFormat.reserve && values.live < live
         }
-        if log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize, limit: limit) {
+        let isDue = state.log?.isDueForCompaction(
+            appending: record.length, to: live, keeping: RecordFormat.busySize, limit: limit)
+        if isDue == true {
             do throws(FileFailure) { try compact(&state) } catch {
-                guard !error.isReplaced, hasRoom(in: log, record), try !fileLocation.nameHasMoved(from: log) else {
-                    throw error
-                }
-                reportFailedCompaction(error, &state)
+                guard !error.isReplaced, hasRoom(record, state.log),
+                    try !fileLocation.nameHasMoved(from: state.log?.open)
+                else { throw error }
+                noteFailedCompaction(error, &state)
             }
         }
-        guard let log = state.log, hasRoom(in: log, record) else {
+        guard hasRoom(record, state.log) else {
             throw FileFailure("it would be larger than \(limit >> 20) MiB", isLimit: true)
         }
     }
@@ -175,20 +154,42 @@ extension SettingsFile {
     /// Replaces the file by one without superseded values. The caller holds the file lock.
     func compact(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
-        do throws(FileFailure) {
-            state.log = try fileLocation.compact(log)
-            state.compactionFailure = nil
-        } catch {
-            // Retry soon if the disk is full: space may become free at any moment.
-            if !error.isDiskFull { log.noteFailedCompaction() }
-            throw error
-        }
+        show(&state)
+        let edits = withValues { $0.edits }
+        state.log = try fileLocation.replace(log, with: RecordFormat.file(epoch: log.open.epoch &+ 1, edits))
+        state.compactionFailure = nil
     }
 
-    /// Reports once why compaction fails, because the file may grow until writes fail. On a full
-    /// disk, writes fail at once.
-    func reportFailedCompaction(_ error: FileFailure, _ state: inout State) {
-        guard !error.isReplaced, !error.isDiskFull, state.compactionFailure != error.reason else { return }
+    /// Compacts the file under its lock, or opens the one that has the name now.
+    ///
+    /// - Returns: False if another process holds the lock.
+    func compactAlone(_ state: inout State) throws(FileFailure) -> Bool {
+        guard let log = state.log else { return true }
+        let isWriter = state.isLocked
+        if !isWriter {
+            guard try log.open.file.tryLock() else { return false }
+            state.isLocked = true
+        }
+        defer { if !isWriter { unlock(&state) } }
+        if try fileLocation.nameHasMoved(from: log.open) {
+            // A writer keeps the file whose lock it holds.
+            guard !isWriter else { throw FileFailure.isLost }
+            unlock(&state)
+            try open(creating: false, &state)
+        } else {
+            try catchUp(&state)
+            try compact(&state)
+        }
+        return true
+    }
+
+    /// Postpones the next attempt, and reports once why compaction fails, because the file may grow
+    /// until writes fail. On a full disk, writes fail at once, and space may become free at any
+    /// moment.
+    func noteFailedCompaction(_ error: FileFailure, _ state: inout State) {
+        guard !error.isReplaced, !error.isDiskFull else { return }
+        state.log?.noteFailedCompaction()
+        guard state.compactionFailure != error.reason else { return }
         state.compactionFailure = error.reason
         let problem = "cannot be replaced by a compacted one in its folder, so it may grow until writes fail"
         state.reports.append(

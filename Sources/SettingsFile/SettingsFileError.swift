@@ -5,5 +5,5 @@ package struct SettingsFileError: Error, Sendable {
     package let kind: Kind
     package let reason: String
 
-    init(_ kind: Kind, reason: String) { (self.kind, self.reason) = (kind, reason) }
+    package init(_ kind: Kind, reason: String) { (self.kind, self.reason) = (kind, reason) }
 }

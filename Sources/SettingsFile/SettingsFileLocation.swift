@@ -1,16 +1,16 @@
 /// The folder and the name of a settings file. Which file the name refers to may change.
 ///
 /// An empty path means that there is no location; every call then throws.
-struct SettingsFileLocation {
+package struct SettingsFileLocation {
     let path: String
     /// The folder and the name of the file. If the path is a symbolic link, those of its target.
-    private(set) var folder: String
-    private(set) var name: String
+    package private(set) var folder: String
+    package private(set) var name: String
     let sizeLimit: Int
     /// How long to wait for other processes.
     let timeout: Duration
 
-    init(path: String, sizeLimit: Int = RecordFormat.sizeLimit, timeout: Duration = .seconds(2)) {
+    package init(path: String, sizeLimit: Int = RecordFormat.sizeLimit, timeout: Duration = .seconds(2)) {
         (self.path, self.sizeLimit, self.timeout) = (path, sizeLimit, timeout)
         (folder, name) = Self.split(path)
     }
@@ -61,67 +61,51 @@ struct SettingsFileLocation {
     static let nameLimit = 255
 
     /// Follows the path if it is a symbolic link, as programs that manage configuration files
-    /// create it. Link, target and their folders must be under the control of this user alone.
+    /// create it.
     ///
     /// - Returns: The location of the file, and its open folder.
-    func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {
+    package func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {
+        guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
+            throw FileFailure(
+                path.isEmpty
+                    ? "the program has no name, or neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
+                    : "its path is not absolute, or ends with a slash")
+        }
+        if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
+        guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
         var location = self
-        for _ in 0..<8 {
-            let isTarget = location.folder != folder || location.name != name
-            let directory: File
-            do throws(FileFailure) {
-                directory = try location.directory(creating: creating && !isTarget)
-            } catch let error where error.isMissing && isTarget {
-                throw FileFailure(
-                    "it is a symbolic link into the folder \(location.folder), which does not exist", code: error.code)
-            }
-            let target = try directory.target(ofLink: location.name)
-            if isTarget || target != nil {
-                let status = try directory.status()
-                // All users of a container share its volumes.
-                let isVolume = try status.isWorldWritable ? directory.isMountRoot : false
-                if !isVolume { try Self.check(status, of: location.folder) }
-                if let status = try directory.existingStatus(of: location.name) {
-                    try Self.check(status, of: "\(location.folder)/\(location.name)")
-                }
-            }
-            guard let target else { return (location, directory) }
+        for step in 0..<8 {
+            let directory = try location.directory(creating: creating && step == 0, isTarget: step > 0)
+            guard let target = try directory.target(ofLink: location.name) else { return (location, directory) }
+            // It could lead to another settings file of this user.
+            let status = try directory.status(of: location.name)
+            guard status.isOfThisUser || status.isOfRoot else { throw FileFailure("it is a link of another user") }
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             (location.folder, location.name) = Self.split(isAbsolute ? target : "\(location.folder)/\(target)")
         }
         throw FileFailure("it leads through too many symbolic links; use the target's path")
     }
 
-    private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
-        guard !status.isPrivate else { return }
-        let problem =
-            !status.isOfThisUser && !status.isOfRoot
-            ? "belongs to another user;"
-            : status.isOfThisUser && !status.isSticky
-                ? "can be written by others; run chmod go-w on it, or" : "can be written by others;"
-        throw FileFailure(
-            "it is a symbolic link that another user could change, because \(path) \(problem) use the target's path")
+    /// The folder and the name after links.
+    var place: Result<(folder: String, name: String), FileFailure> {
+        do throws(FileFailure) {
+            let (target, _) = try followingLinks()
+            return .success((target.folder, target.name))
+        } catch { return .failure(error) }
     }
 
-    private func directory(creating: Bool = false) throws(FileFailure) -> File {
-        guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
-            throw FileFailure(
-                path.isEmpty
-                    ? "the program has no name, or neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
-                    : "its path is not absolute, or ends with a slash"
-            )
-        }
-        if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
-        guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
+    private func directory(creating: Bool, isTarget: Bool) throws(FileFailure) -> File {
         let directory: File
         do throws(FileFailure) {
             directory = try creating ? Self.makeFolder(folder) : File.existingDirectory(folder)
-        } catch { throw naming(ownerIn: error) }
+        } catch let error where isTarget && error.isMissing {
+            throw FileFailure("it is a symbolic link into the folder \(folder), which does not exist", code: error.code)
+        }
+        // All users of a container share its volumes.
         if try directory.status().isWorldWritable, try !directory.isMountRoot {
             throw FileFailure(
-                "its folder is writable by all users, who could replace the file; use a subfolder, such as"
-                    + " \(folder == "/" ? "" : folder)/settings, which is created for this user alone, or restrict the"
-                    + " permissions")
+                "all users can write to its folder, and replace the file; use a subfolder, such as"
+                    + " \(folder == "/" ? "" : folder)/settings, which is created for this user alone")
         }
         return directory
     }
@@ -133,15 +117,15 @@ struct SettingsFileLocation {
         } catch let error where error.isMissing {
             let (parentPath, name) = split(path)
             let parent = try makeFolder(parentPath)
-            try checkOwner(of: parent, parentPath)
-            // A power failure must not remove the name of the folder once a file in it has been
-            // flushed.
-            do throws(FileFailure) { try parent.makeDirectory(name) } catch {
+            try checkOwner(of: parent)
+            do throws(FileFailure) {
+                try parent.makeDirectory(name)
+                // A power failure must not remove the name of the folder once a file in it has been
+                // flushed.
+                try parent.flushNames()
+                return try File.existingDirectory(path)
+            } catch {
                 throw FileFailure("the folder \(path) cannot be created: \(error.reason)", code: error.code)
-            }
-            try parent.flushNames()
-            do throws(FileFailure) { return try File.existingDirectory(path) } catch let error where error.isMissing {
-                throw FileFailure("the folder \(path) is a symbolic link that leads nowhere", code: error.code)
             }
         }
     }
@@ -149,87 +133,66 @@ struct SettingsFileLocation {
     /// Throws if a folder in which something is about to be created belongs to another user. A
     /// program that runs as root with the `HOME` of a user would otherwise lock this user out. Root
     /// itself cannot be locked out.
-    private static func checkOwner(of directory: File, _ path: String) throws(FileFailure) {
+    private static func checkOwner(of directory: File) throws(FileFailure) {
         let status = try directory.status()
-        guard !status.isOfThisUser, !status.isOfRoot else { return }
-        throw FileFailure("it would be created in \(path), which \(status.ownership(of: path))")
-    }
-
-    /// Replaces the error that permission is denied by one that names the owner of the file, or of
-    /// the first folder on its path that this process may not use.
-    func naming(ownerIn error: FileFailure) -> FileFailure {
-        guard error.isPermissionDenied else { return error }
-        for (part, isFile) in Self.parents(of: folder).map({ ($0, false) }) + [(path, true)] {
-            guard isFile || !File.isSearchable(part) else { continue }
-            guard let status = try? File.status(ofPath: part), !status.isOfThisUser else { return error }
-            let isShared = !isFile && part != folder
-            return FileFailure(
-                "\(isFile ? "it" : "the folder \(part)") \(status.ownership(of: part, isShared: isShared))",
-                code: error.code)
-        }
-        return error
-    }
-
-    /// A folder and those above it, the highest first.
-    private static func parents(of folder: String) -> [String] {
-        folder == "/" ? ["/"] : parents(of: split(folder).folder) + [folder]
-    }
-
-    /// The first folder on the path that is a symbolic link which leads nowhere.
-    var danglingLink: String? {
-        guard let root = try? File.existingDirectory("/") else { return nil }
-        return Self.parents(of: folder).first { part in
-            File.isWritable(part) == nil && (try? root.existingStatus(of: part)) != nil
+        guard status.isOfThisUser || status.isOfRoot else {
+            throw FileFailure("it would be created in a folder of another user (\(status.owner))")
         }
     }
 
     /// Opens the file, or creates it and its folder if `creating` is true.
     ///
     /// - Returns: `nil` if the file does not exist and was not created.
-    func open(creating: Bool) throws(FileFailure) -> FileLog? {
-        let deadline = ContinuousClock.now + timeout
+    func open(creating: Bool) throws(FileFailure) -> (log: Log, values: KeyTable)? {
+        let deadline = MonotonicTime.now + timeout
         while true {
             let (target, directory): (Self, File)
             do throws(FileFailure) {
                 (target, directory) = try followingLinks(creating: creating)
             } catch let error where error.isMissing && !creating { return nil }
-            var file: File?
-            var isWritable = true
             do throws(FileFailure) {
-                file = try directory.file(target.name, .readWrite)
-            } catch let error where error.isPermissionDenied {
-                do throws(FileFailure) {
-                    (file, isWritable) = (try directory.file(target.name, .readOnly), false)
-                } catch { throw naming(ownerIn: error) }
-            } catch let error where error.isMissing {
-                if creating { try Self.checkOwner(of: directory, target.folder) }
-            }
-            if let file {
-                let status = try file.status()
-                guard status.isOfThisUser || status.isOfRoot && status.isPrivate else {
-                    throw FileFailure("it \(status.ownership(of: path))")
-                }
-                // A file that only root can write is read, but not written or repaired.
-                isWritable = isWritable && status.isOfThisUser
-            }
-            do throws(FileFailure) {
-                if let file,
-                    let log = try FileLog.opening(
-                        file, named: target.name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
-                {
-                    return log
-                }
-                guard isWritable, creating else { return nil }
-                // The file is missing or still empty.
-                let new = try target.install(
-                    RecordFormat.file(epoch: 0, []), in: directory, inPlaceOf: file?.identity())
-                new.file.unlock()
-                return new
-            } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
+                return try target.open(in: directory, creating: creating)
+            } catch let error where error.isMissing && !creating {
+                return nil
+            } catch let error where (error.isReplaced || error.isMissing) && .now < deadline {
                 // Another process was faster.
                 SystemClock.sleep(microseconds: 200)
-            } catch let error where error.isPermissionDenied && file == nil { return nil }
+            }
         }
+    }
+
+    private func open(in directory: File, creating: Bool) throws(FileFailure) -> (log: Log, values: KeyTable)? {
+        if creating, try directory.identity(of: name) == nil {
+            try Self.checkOwner(of: directory)
+            do throws(FileFailure) { _ = try directory.make(name, inFolder: folder) } catch {
+                if error.isPermissionDenied { return nil }
+                guard error.alreadyExists else { throw error }
+            }
+        }
+        var file: File
+        var isWritable = true
+        do throws(FileFailure) {
+            file = try directory.file(name, .readWrite)
+        } catch let error where error.isPermissionDenied {
+            (file, isWritable) = (try directory.file(name, .readOnly), false)
+        }
+        let status = try file.status()
+        guard status.isOfThisUser || status.isOfRoot && status.isPrivate else {
+            throw FileFailure("it belongs to another user (\(status.owner)), or others can write it")
+        }
+        // A file that only root can write is read, but not written or repaired.
+        isWritable = isWritable && status.isOfThisUser
+        func log() throws(FileFailure) -> (log: Log, values: KeyTable)? {
+            try Log.opening(file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
+        }
+        let opened = try log()
+        guard opened == nil, isWritable, creating else { return opened }
+        // The file is still empty. A process that dies here leaves it so.
+        guard try file.tryLock() else { throw FileFailure.isReplacedMeanwhile }
+        defer { file.unlock() }
+        if let opened = try log() { return opened }
+        try file.write(RecordFormat.file(epoch: 0, []), at: 0)
+        return try log()
     }
 
     /// Whether the file can be opened for writing now.
@@ -242,26 +205,10 @@ struct SettingsFileLocation {
     /// Resolves the whole path, because a link, a mount or a folder above may have changed. Also
     /// returns `true` if the file itself has changed so that it must be checked again.
     ///
-    /// - Parameter log: The open file; `nil` if there is none.
-    func nameHasMoved(from log: FileLog?) throws(FileFailure) -> Bool {
-        guard let log else { return File.isWritable(path) != nil }
-        do throws(FileFailure) {
-            let entry = try log.directory.existingEntry(path, followsLinks: true)
-            guard let entry, entry.identity == log.identity, entry.links == 1, entry.owner == log.owner else {
-                return true
-            }
-            // An overlay file system copies a file when it is first written. Its identity stays,
-            // but who has opened it for reading still has the old one.
-            return try log.isWritable ? false : log.isCopied
-        } catch { throw naming(ownerIn: error) }
-    }
-
-    /// Whether the path leads to no file because a link or a folder was removed or renamed, and not
-    /// the file itself.
-    func hasLostWay(to log: FileLog) throws(FileFailure) -> Bool {
-        if try log.directory.identity(of: path, followsLinks: true) != nil { return false }
-        if try log.directory.identity(of: log.name) == log.identity { return true }
-        do throws(FileFailure) { _ = try followingLinks() } catch let error where error.isMissing { return true }
-        return false
+    /// - Parameter open: The open file; `nil` if there is none.
+    func nameHasMoved(from open: OpenFile?) throws(FileFailure) -> Bool {
+        guard let open else { return File.isWritable(path) != nil }
+        guard let entry = try open.directory.existingEntry(path, followsLinks: true) else { return true }
+        return entry.identity != open.identity || entry.links != 1 || entry.owner != open.owner
     }
 }

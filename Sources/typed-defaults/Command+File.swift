@@ -1,5 +1,6 @@
 import Foundation
 import SettingsFile
+import SettingsFileInspection
 import TypedDefaults
 
 // The commands for the file in which a suite is stored.

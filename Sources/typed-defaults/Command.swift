@@ -108,8 +108,8 @@ extension Command {
                 throw .usage("the value cannot be read: \(error.reason); write a string as '\"text\"' or --string text")
             }
         }
-        let isMissing = try !suite.exists
-        // Another process may be faster.
+        // Another process may be faster, or have created the file and not written to it yet.
+        let isMissing = try !suite.hasRecords
         let isNew = try suite.update { contents in
             let isEmpty = contents.isEmpty
             try self.store(value, at: key, options, in: &contents)

@@ -1,5 +1,6 @@
 import Foundation
 import SettingsFile
+import SettingsFileInspection
 import TypedDefaults
 
 /// The suite that a command uses.
@@ -42,6 +43,14 @@ struct OpenSuite {
     /// Whether the suite has a file or, where the system manages it, a key.
     var exists: Bool {
         get throws(Failure) { try path == nil ? !using { try $0.keys() }.isEmpty : isFile }
+    }
+
+    /// Whether something was ever stored in the suite.
+    var hasRecords: Bool {
+        get throws(Failure) {
+            guard let path else { return try exists }
+            return (try? Self.inspect(path).records) ?? 0 > 0
+        }
     }
 
     /// “; did you mean …?” with the names of other suites, or an empty text.

@@ -3,46 +3,14 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests when a settings file is compacted, and that no value is lost.
 struct CompactionTests: SettingsFileTests {
     /// Leaves the file as it is if a process dies just before the rename.
     private func markReplaced(_ file: URL) throws {
-        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
-        let name = file.lastPathComponent
-        let log = try FileLog.opening(
-            directory.file(name, .readWrite), named: name, in: directory, isWritable: true,
-            sizeLimit: RecordFormat.sizeLimit)
-        try #require(log).setReplaced(true)
-    }
-
-    /// The lock shows whether a process is writing the temporary file. Without a lock, it is left
-    /// over from a dead process.
-    @Test func onlyOneProcessRenamesIntoPlace() throws {
-        try withFile { file in
-            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
-            let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
-            let store = UserDefault(number, in: DefaultsSuite(backend: backend)).store
-            try Data(RecordFormat.magic).write(to: temporary)
-            let other = try File.existingDirectory(file.deletingLastPathComponent().path)
-                .file(temporary.lastPathComponent, .readWrite)
-            #expect(try other.tryLock())
-            #expect(fails(with: .unavailable) { try store.save(1) })
-            #expect(FileManager.default.contents(atPath: temporary.path) == Data(RecordFormat.magic))
-            #expect(!FileManager.default.fileExists(atPath: file.path))
-            // A process that waits continues with the file that another process has created.
-            let elsewhere = file.deletingLastPathComponent().appending(path: "elsewhere.defaults")
-            open(elsewhere)[number] = 2
-            try FileManager.default.moveItem(at: elsewhere, to: file)
-            #expect(store.get() == 2)
-            try store.save(3)
-            try FileManager.default.removeItem(at: file)
-            other.unlock()
-            try store.save(4)
-            #expect(open(file)[number] == 4)
-            #expect(!FileManager.default.fileExists(atPath: temporary.path))
-        }
+        try openLog(of: file).log.setReplaced(true)
     }
 
     @Test func aFileMovedIntoARecreatedFolderIsCompactedThere() throws {
@@ -80,16 +48,6 @@ struct CompactionTests: SettingsFileTests {
             }
             #expect(rename(good.path, file.path) == 0)
             #expect(try store.load() == 2)
-        }
-    }
-
-    @Test func theErrorNamesAFileWithTheTemporaryName() throws {
-        try withFile { file in
-            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
-            #expect(symlink("nowhere", temporary.path) == 0)
-            let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
-            #expect(error?.kind == .unavailable)
-            #expect(error?.reason.contains(temporary.lastPathComponent) == true)
         }
     }
 
@@ -282,7 +240,7 @@ struct CompactionTests: SettingsFileTests {
             suite[number] = 1
             let other = file.appendingPathExtension("other")
             #expect(FileManager.default.createFile(atPath: other.path, contents: Data("mine".utf8)))
-            let descriptor = try #require(backend.file.state.withLock { $0.log?.file.descriptor })
+            let descriptor = try #require(backend.file.withState { $0.log?.open.file.descriptor })
             let kept = dup(descriptor)
             let opened = try FileHandle(forUpdating: other)
             #expect(dup2(opened.fileDescriptor, descriptor) == descriptor)

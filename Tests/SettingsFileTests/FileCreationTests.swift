@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests when files and folders are created, and with which permissions.

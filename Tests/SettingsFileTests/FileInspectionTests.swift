@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests the inspection of settings files. It must never change a file, and no bytes may crash it.
@@ -139,6 +140,7 @@ struct FileInspectionTests: SettingsFileTests {
             let other = DefaultsSuite(backend: FileBackend(path: file.path))
             _ = Failures(of: other)
             #expect(try other.keys() == [])
+            other[number] = 1
             #expect(failures.kinds == [])
             let folder = file.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -179,7 +181,7 @@ struct FileInspectionTests: SettingsFileTests {
             if geteuid() == 0 {
                 #expect(chown(file.path, 1, 1) == 0)
                 let seen7 = try problems(file)
-                #expect(seen7.count == 1 && seen7[0].hasPrefix("belongs to the user ") && seen7[0].contains("sudo -u"))
+                #expect(seen7 == ["belongs to another user (1)"])
                 #expect(chown(file.path, 0, 0) == 0)
             }
             #expect(try problems(file) == [])
@@ -228,15 +230,13 @@ struct FileInspectionTests: SettingsFileTests {
         }
     }
 
-    /// This library creates no such file.
+    /// A process that died while it created the file leaves it empty.
     @Test(arguments: [(0, "is empty"), (4_096, "holds only zeros")])
     func aFileWithoutHeaderIsAProblem(count: Int, problem: String) throws {
         try withFile { file in
             let inspection = try inspect(Data(count: count), file)
             #expect(inspection.problems == [problem])
             #expect(!inspection.isComplete)
-            #expect(
-                fails(with: .unavailable) { try DefaultsSuite(file: URL(filePath: file.path)).checkReadability() })
         }
     }
 

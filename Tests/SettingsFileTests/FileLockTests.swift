@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests who holds the lock of a settings file, and what a writer that does not get it reports.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 #if canImport(AppleFoundation)
@@ -164,8 +165,8 @@ struct FormatFixtureTests: SettingsFileTests {
             let failures = Failures(of: suite)
             #expect(suite[number] == 1)
             #expect(suite[DefaultKey("torn", default: "")] == "")
-            #expect(failures.kinds == [.unreadable])
             suite[number] = 2
+            #expect(failures.kinds == [.unreadable, .unreadable])
             #expect(open(file)[number] == 2)
             #expect(try FileInspection(file: file).problems == [])
             // The record was never read, but its bytes are kept.
@@ -179,7 +180,8 @@ struct FormatFixtureTests: SettingsFileTests {
             let suite = open(file)
             let failures = Failures(of: suite)
             #expect(try suite.keys().sorted() == Array(Self.records[..<2]))
-            #expect(failures.kinds == [.unreadable])
+            suite[number] = 1
+            #expect(failures.kinds == [.unreadable, .unreadable])
             let copies = try names(beside: file).filter { $0.contains(".damaged-") }
             let copy = file.deletingLastPathComponent().appending(path: try #require(copies.first))
             #expect(copies.count == 1)
@@ -236,16 +238,15 @@ extension FormatFixtureTests {
         let uncommitted = Self.url(.uncommitted)
         let suite = DefaultsSuite(backend: FileBackend(path: uncommitted.path, flushDelay: .seconds(3_600)))
         suite[number] = 1
-        try withLog(uncommitted) { log in
-            let word = CommittedEnd(tag: log.committed.tag, end: RecordFormat.headerLength)
-            try log.file.writeWord(word.rawValue, at: RecordFormat.committedOffset)
-            try log.file.writeWord(UInt64(word.end), at: RecordFormat.flushedOffset)
-        }
+        let log = try openLog(of: uncommitted).log
+        let word = CommittedEnd(tag: log.committed.tag, end: RecordFormat.headerLength)
+        try log.open.file.writeWord(word.rawValue, at: RecordFormat.committedOffset)
+        try log.open.file.writeWord(UInt64(word.end), at: RecordFormat.flushedOffset)
         try writeTorn(Self.url(.torn))
         try writeDamaged(Self.url(.damaged))
-        // Opening sets the damage aside.
+        // A write sets the damage aside.
         try withCopy(of: .damaged) { file in
-            _ = try open(file).keys()
+            open(file)[number] = 1
             let name = try #require(try names(beside: file).first { $0.contains(".damaged-") })
             try FileManager.default.copyItem(
                 at: file.deletingLastPathComponent().appending(path: name), to: Self.url(.copy))
@@ -298,14 +299,5 @@ extension FormatFixtureTests {
         var bytes = try Data(contentsOf: file)
         bytes[ends[1] + 12] ^= 0xFF
         try overwrite(file, with: bytes)
-    }
-
-    private func withLog(_ file: URL, _ body: (FileLog) throws -> Void) throws {
-        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
-        let name = file.lastPathComponent
-        let opened = try FileLog.opening(
-            directory.file(name, .readWrite), named: name, in: directory, isWritable: true,
-            sizeLimit: RecordFormat.sizeLimit)
-        try body(try #require(opened))
     }
 }

@@ -11,7 +11,7 @@ struct KeyTableTests {
             if let value { record.append(key, raw: value[...]) } else { record.append(removalOf: key) }
         }
         let bytes = record.withBytes { Array($0) }
-        table.apply([8..<bytes.count], of: bytes)
+        table.apply(Records(bytes: bytes, payloads: [8..<bytes.count]))
     }
 
     private func expect(_ table: KeyTable, _ expected: [ByteString: [UInt8]], _ keys: [String]) {

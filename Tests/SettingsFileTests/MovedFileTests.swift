@@ -96,9 +96,8 @@ struct MovedFileTests: SettingsFileTests {
             let expected = test.moment == .after ? test.disturbance.number : value
             let isLost = !isFlushed && test.moment != .before
             #expect(fails(with: .unavailable) { try suite.synchronize() } == isLost)
-            // A missing folder may be there again in a moment.
-            let isFolderMissing = test.moment == .after && test.disturbance == .folderMoved
-            if !isFolderMissing { #expect(setting.value == expected) }
+            // A missing file may be there again in a moment.
+            if expected != nil { #expect(setting.value == expected) }
             heard.wait { $0 == expected }
             #expect(setting.value == expected)
             #expect(heard.withLock { $0 } == expected)
@@ -215,15 +214,14 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    @Test func aLinkToAFolderThatLeadsNowhereIsReported() throws {
+    @Test func aLinkToAFolderThatLeadsNowhereIsAnEmptySuite() throws {
         try withFolder { file in
             let link = file.appendingPathExtension("link")
             #expect(symlink("nowhere", link.path) == 0)
             let suite = open(link.appending(path: "a/test.defaults"))
-            let error = #expect(throws: DefaultsError.self) { try suite.checkReadability() }
-            #expect(error?.reason.contains("the folder \(link.path) is a symbolic link that leads nowhere") == true)
+            try suite.checkReadability()
             let refusal = #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).store.save(1) }
-            #expect(refusal?.reason.contains("the folder \(link.path) is a symbolic link that leads nowhere") == true)
+            #expect(refusal?.reason.contains("the folder \(link.path) cannot be created") == true)
         }
     }
 
@@ -237,7 +235,8 @@ struct MovedFileTests: SettingsFileTests {
             suite[number] = 1
             try disturb()
             try backend.flushInBackground()
-            if disturbance != .folderMoved { #expect(suite[number] == disturbance.number ?? 0) }
+            // A missing file may be there again in a moment.
+            #expect(suite[number] == disturbance.number ?? 1)
             #expect(fails(with: .unavailable) { try suite.synchronize() })
             try suite.synchronize()
         }

@@ -5,6 +5,7 @@
     import Testing
 
     @testable import SettingsFile
+    @testable import SettingsFileInspection
     @testable import TypedDefaults
 
     /// Tests a settings file in a read-only folder, which can be written but not replaced. Each

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 #if canImport(Glibc)
@@ -40,57 +41,30 @@ struct ReaderTests: SettingsFileTests {
         }
     }
 
-    /// Only the rename makes readers look up the name, which needs the state lock.
-    @Test func readersDoNotWaitForACompactionOfTheirProcess() throws {
-        try withFile { file in
-            let backend = FileBackend(path: file.path)
-            let suite = DefaultsSuite(backend: backend)
-            suite[number] = 1
-            // Another process holds the lock of the temporary file.
-            let folder = try File.existingDirectory(file.deletingLastPathComponent().path)
-            let temporary = try folder.make(".test.defaults.new", inFolder: "")
-            #expect(try temporary.tryLock())
-            let (isCompacting, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            Thread {
-                _ = try? backend.file.beginWrite()
-                isCompacting.signal()
-                _ = try? backend.file.withState { try backend.file.compact(&$0) }
-                backend.file.endWrite()
-                isOver.signal()
-            }.start()
-            isCompacting.wait()
-            // By then, the compaction waits for that lock.
-            usleep(100_000)
-            for _ in 0..<100 { #expect(suite[number] == 1) }
-            #expect(isOver.wait(timeout: .now()) == .timedOut)
-            temporary.unlock()
-            isOver.wait()
-            #expect(suite[number] == 1)
-        }
-    }
-
-    /// A repair can take as long as writing the whole file.
-    @Test func readersDoNotRepeatAFailedRepair() throws {
+    /// Only a writer sets damage aside, and tries again until it can.
+    @Test func readersReportDamageOnceAndChangeNothing() throws {
         try withFile { file in
             let writer = open(file)
             writer[number] = 1
             writer[DefaultKey("other", default: 0)] = 2
             try writer.synchronize()
-            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
-            try Data("not a settings file".utf8).write(to: obstacle)
             try overwrite(file, at: FileInspection(file: file).end - 4, with: [1, 2, 3])
+            let damaged = try Data(contentsOf: file)
             let suite = open(file)
             let failures = Failures(of: suite)
             for _ in 0..<50 { #expect(suite[number] == 1) }
-            #expect(failures.kinds == [.unavailable])
-            // Only a writer tries again.
-            try FileManager.default.removeItem(at: obstacle)
-            let damaged = try Data(contentsOf: file)
+            #expect(failures.kinds == [.unreadable])
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            let store = UserDefault(number, in: suite).store
+            for _ in 0..<2 { #expect(fails(with: .unavailable) { try store.save(2) }) }
             #expect(suite[number] == 1)
             #expect(try Data(contentsOf: file) == damaged)
-            suite[number] = 2
+            try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            try store.save(2)
             #expect(open(file)[number] == 2)
-            #expect(failures.kinds == [.unavailable, .unreadable])
+            #expect(failures.kinds == [.unreadable, .unreadable])
+            #expect(failures.all.last?.reason.contains(".damaged-") == true)
         }
     }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests files with valid checksums and with numbers that no writer of this library would choose.
@@ -54,7 +55,9 @@ struct RecordFormatTests: SettingsFileTests {
     @Test func damageAfterTheLargestEpochIsSetAside() throws {
         try withFile { file in
             try makeFile(epoch: .max, at: file, [payload("number", 7)], rest: [UInt8](repeating: 0xA5, count: 100))
-            #expect(open(file)[number] == 7)
+            let suite = open(file)
+            #expect(suite[number] == 7)
+            suite[number] = 8
             let inspection = try FileInspection(file: URL(filePath: file.path))
             #expect(inspection.problems == [])
             #expect(inspection.epoch == .max, "the damage is cut off in place")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests the names of settings files, of their temporary files and of copies of damage.
@@ -56,42 +57,17 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     #endif
 
-    @Test func aForeignFileWithTheTemporaryNameIsKept() throws {
-        try withFile { file in
-            let text = Data("a text of the user's own".utf8)
-            let other = self.file(".test.defaults.new", beside: file)
-            // When the settings file is created.
-            try text.write(to: other)
-            let failure = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
-            #expect(failure?.kind == .unavailable)
-            #expect(failure?.reason.contains(".test.defaults.new is in the way") == true)
-            #expect(contents(other) == text)
-            // During a compaction.
-            try FileManager.default.removeItem(at: other)
-            let suite = open(file)
-            let failures = Failures(of: suite)
-            suite[number] = 1
-            try text.write(to: other)
-            fill(suite)
-            #expect(failures.all.allSatisfy { $0.kind == .unavailable })
-            #expect(contents(other) == text)
-            #expect(suite[number] == 1)
-            try FileManager.default.removeItem(at: other)
-            try UserDefault(number, in: suite).store.save(2)
-            #expect(open(file)[number] == 2)
-        }
-    }
-
-    /// Files that dead processes leave: an empty one, one that starts like a settings file, and one
-    /// of zeros after a power failure.
-    @Test(arguments: [[], [0xF4, 0x54], RecordFormat.magic + [1, 2, 3], [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
-    func theTemporaryFileOfADeadProcessIsRemoved(left: [UInt8]) throws {
+    /// A dead process leaves it.
+    @Test func aFileWithTheTemporaryNameIsRemoved() throws {
         try withFile { file in
             let temporary = self.file(".test.defaults.new", beside: file)
-            try Data(left).write(to: temporary)
-            try UserDefault(number, in: open(file)).store.save(1)
-            #expect(open(file)[number] == 1)
+            try Data("left".utf8).write(to: temporary)
+            let suite = open(file)
+            fill(suite)
+            try suite.synchronize()
             #expect(contents(temporary) == nil)
+            let epoch = try #require(FileInspection(file: file).epoch)
+            #expect(epoch > 0)
         }
     }
 

@@ -1,5 +1,5 @@
 package import Foundation
-package import SettingsFile
+package import SettingsFileInspection
 import TypedDefaults
 
 extension FileInspection {

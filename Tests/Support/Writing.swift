@@ -1,6 +1,7 @@
 #if DEBUG
+    package import Foundation
     // Release builds do not allow this, and have no tests.
-    @testable import SettingsFile
+    @testable package import SettingsFile
     @testable package import TypedDefaults
 
     extension DefaultsBackend {
@@ -21,6 +22,18 @@
             try beginWrite()
             defer { endWrite() }
             return try body()
+        }
+    }
+
+    extension SettingsFileTests {
+        /// Opens the log of a file, as a process does.
+        package func openLog(of file: URL) throws -> (log: Log, values: KeyTable) {
+            let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
+            let opened = try Log.opening(
+                directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+                isWritable: true, sizeLimit: RecordFormat.sizeLimit)
+            guard let opened else { throw CocoaError(.fileReadCorruptFile) }
+            return opened
         }
     }
 

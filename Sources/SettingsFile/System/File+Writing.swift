@@ -10,8 +10,7 @@
     #error("SettingsFile needs POSIX files")
 #endif
 
-// Writing, flushing and locking. A child of the process that opened the file can do none of this:
-// `checkProcess` says why.
+// Writing, flushing and locking.
 extension File {
     /// Lets all users read a file of root who can read the other one, which may be the policy of an
     /// administrator. Files of other users stay private.
@@ -23,7 +22,6 @@ extension File {
 
     /// Writes all bytes. `written` holds the number of bytes written, even if this throws.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
-        try checkProcess()
         while written < bytes.count {
             let start = written
             let count = try Self.checking("write") {
@@ -36,7 +34,6 @@ extension File {
     }
 
     func truncate(to size: Int) throws(FileFailure) {
-        try checkProcess()
         try Self.checking("ftruncate") { ftruncate(descriptor, off_t(size)) }
     }
 
@@ -58,13 +55,11 @@ extension File {
 
     /// Waits until the contents survive a power failure.
     func flush() throws(FileFailure) {
-        try checkProcess()
         try Self.checking("fdatasync") { flushData(descriptor) }
     }
 
     /// Waits until the names in this directory survive a power failure.
-    func flushNames() throws(FileFailure) {
-        try checkProcess()
+    package func flushNames() throws(FileFailure) {
         do throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } } catch {
             // Some file systems (SMB, some of FUSE) cannot flush a directory. Their server decides
             // when a name is durable.
@@ -73,8 +68,7 @@ extension File {
     }
 
     /// Locks the file. Returns false if another process holds the lock.
-    func tryLock() throws(FileFailure) -> Bool {
-        try checkProcess()
+    package func tryLock() throws(FileFailure) -> Bool {
         do throws(FileFailure) {
             try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
@@ -83,17 +77,10 @@ extension File {
         }
     }
 
+    /// A forked child must not call this: it shares the lock with its parent, which may be writing.
     func unlock() {
-        // A child shares the lock with its parent, which may be writing.
-        guard process == Forks.count else { return }
         // This fails only for closed descriptors, and this one is open.
         _ = flock(descriptor, LOCK_UN)
-    }
-
-    /// Throws in a child of the process that opened the file, where the descriptor is closed and
-    /// its number may belong to another file.
-    private func checkProcess() throws(FileFailure) {
-        guard process == Forks.count else { throw FileFailure("it was opened before this process was forked") }
     }
 }
 

@@ -18,16 +18,16 @@ package func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPoi
 }
 
 /// Why a file cannot be used, in words that follow its path.
-struct FileFailure: Error {
-    let reason: String
+package struct FileFailure: Error {
+    package let reason: String
     /// The `errno` of the failed call; 0 if no call failed.
-    let code: Int32
+    package let code: Int32
     /// Whether the request exceeds a limit while the file itself is fine.
     let isLimit: Bool
     /// Whether the name refers to another file now.
     let isReplaced: Bool
 
-    init(_ reason: String, code: Int32 = 0, isLimit: Bool = false, isReplaced: Bool = false) {
+    package init(_ reason: String, code: Int32 = 0, isLimit: Bool = false, isReplaced: Bool = false) {
         (self.reason, self.code, self.isLimit, self.isReplaced) = (reason, code, isLimit, isReplaced)
     }
 
@@ -36,10 +36,11 @@ struct FileFailure: Error {
     /// A program has truncated the file in place, or has copied another one over it.
     static let isOverwritten = Self("another program has overwritten it", isReplaced: true)
 
-    /// The folder of a file that was open is missing, or a link to it.
-    static let isGone = Self("its folder, or a link to it, is missing", code: ENOENT)
+    static let isReplacedMeanwhile = Self("it was replaced in the meantime", isReplaced: true)
 
-    var isMissing: Bool { code == ENOENT }
+    static let isReadOnly = Self("it is read-only for this process", code: EACCES)
+
+    package var isMissing: Bool { code == ENOENT }
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
     var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
@@ -48,13 +49,13 @@ struct FileFailure: Error {
 }
 
 /// An open descriptor of a file or directory. The last reference closes it.
-final class File: Sendable {
-    struct Status {
-        let size: Int
-        let links: Int
-        let owner: UInt32
+package final class File: Sendable {
+    package struct Status {
+        package let size: Int
+        package let links: Int
+        package let owner: UInt32
         let group: UInt32
-        let mode: UInt32
+        package let mode: UInt32
 
         fileprivate init(_ status: stat) {
             // The size may not fit into an `Int` of 32 bits. Such a file is too large in any case.
@@ -65,59 +66,32 @@ final class File: Sendable {
             mode = UInt32(status.st_mode)
         }
 
-        var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
-        var isOfThisUser: Bool { owner == UInt32(geteuid()) }
-        var isOfRoot: Bool { owner == 0 }
+        package var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+        package var isOfThisUser: Bool { owner == UInt32(geteuid()) }
+        package var isOfRoot: Bool { owner == 0 }
         /// Whether group and others cannot write. A symbolic link has no permissions of its own.
         private var isWritableByOwnerOnly: Bool {
             mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)
         }
         /// Whether no other user but root can write.
-        var isPrivate: Bool { (isOfThisUser || isOfRoot) && isWritableByOwnerOnly }
+        package var isPrivate: Bool { (isOfThisUser || isOfRoot) && isWritableByOwnerOnly }
         /// Whether other users can replace files in this directory.
-        var isWorldWritable: Bool { mode & 0o002 != 0 && !isSticky }
+        package var isWorldWritable: Bool { mode & 0o002 != 0 && !isSticky }
         /// Whether users can only remove their own files from this directory, as in `/tmp`.
         var isSticky: Bool { mode & 0o1000 != 0 }
-
-        /// “belongs to the user ann, and this process runs as root”, and what to do about that.
-        ///
-        /// - Parameter isShared: Whether this is a folder that other programs use too.
-        func ownership(of path: String, isShared: Bool = false) -> String {
-            let (owner, user) = (Self.name(ofUser: owner), Self.name(ofUser: UInt32(geteuid())))
-            let change = "\(geteuid() == 0 ? "" : "sudo ")chown \(user.inShell) \(path.inShell)"
-            // That a file belongs to root is no reason to run a program as root.
-            let advice = [
-                isOfRoot ? nil : "run the program as that user (sudo -u \(owner.inShell) …)",
-                isShared ? "choose another folder" : "if \(path) should belong to \(user), run \(change)",
-            ]
-            return "belongs to the user \(owner), and this process runs as \(user): "
-                + advice.compactMap { $0 }.joined(separator: ", or ")
-        }
-
-        /// The name of a user; its number if it has none.
-        private static func name(ofUser user: UInt32) -> String {
-            var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
-            var buffer = [CChar](repeating: 0, count: 16_384)
-            return buffer.withUnsafeMutableBufferPointer { buffer in
-                guard getpwuid_r(uid_t(user), &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil,
-                    let name = entry.pw_name
-                else { return "#\(user)" }
-                return String(cString: name)
-            }
-        }
     }
 
     /// Identifies a file independently of its name.
-    struct Identity: Equatable {
+    package struct Identity: Equatable {
         let device: UInt64
         let inode: UInt64
     }
 
-    enum Access { case readOnly, readWrite, createExclusively }
+    package enum Access { case readOnly, readWrite, createExclusively }
 
     let descriptor: Int32
     /// The process that opened the descriptor, as counted by ``Forks/count``.
-    let process: Int
+    private let process: Int
 
     init(_ call: String, opening: () -> Int32) throws(FileFailure) {
         _ = (Forks.counting, Self.standardDescriptors)
@@ -157,15 +131,6 @@ final class File: Sendable {
 
     static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
-    /// Returns whether this process may use the files in a folder.
-    static func isSearchable(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
-
-    static func status(ofPath path: String) throws(FileFailure) -> Status {
-        var status = stat()
-        try checking("stat") { stat(path, &status) }
-        return Status(status)
-    }
-
     /// Creates a directory in this one, accessible to the user only. Another process may be faster.
     func makeDirectory(_ name: String) throws(FileFailure) {
         guard mkdirat(descriptor, name, 0o700) == 0 else {
@@ -177,12 +142,12 @@ final class File: Sendable {
         if let status = try? status(of: name), status.mode & 0o700 != 0o700 { fchmodat(descriptor, name, 0o700, 0) }
     }
 
-    static func existingDirectory(_ path: String) throws(FileFailure) -> File {
+    package static func existingDirectory(_ path: String) throws(FileFailure) -> File {
         try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
     /// Opens a file in this directory. Never follows a symbolic link or waits for a pipe.
-    func file(_ name: String, _ access: Access) throws(FileFailure) -> File {
+    package func file(_ name: String, _ access: Access) throws(FileFailure) -> File {
         let flags =
             switch access {
             case .readOnly: O_RDONLY
@@ -209,27 +174,22 @@ final class File: Sendable {
 }
 
 extension File {
-    func status() throws(FileFailure) -> Status {
+    package func status() throws(FileFailure) -> Status {
         var status = stat()
         try Self.checking("fstat") { fstat(descriptor, &status) }
         return Status(status)
     }
 
     /// Returns the status of an entry of this directory. Does not follow symbolic links.
-    func status(of name: String) throws(FileFailure) -> Status {
+    package func status(of name: String) throws(FileFailure) -> Status {
         var status = stat()
         try Self.checking("stat") { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         return Status(status)
     }
 
-    /// Returns the status of an entry of this directory, or `nil` if there is none.
-    func existingStatus(of name: String) throws(FileFailure) -> Status? {
-        do throws(FileFailure) { return try status(of: name) } catch let error where error.isMissing { return nil }
-    }
-
     /// Returns the target of a symbolic link in this directory, or `nil` if the entry is missing or
     /// not a link.
-    func target(ofLink name: String) throws(FileFailure) -> String? {
+    package func target(ofLink name: String) throws(FileFailure) -> String? {
         do throws(FileFailure) {
             var path = [CChar](repeating: 0, count: 4_096)
             let count = try Self.checking("readlink") { readlinkat(descriptor, name, &path, path.count) }
@@ -250,11 +210,11 @@ extension File {
     /// Returns an entry of this directory, or `nil` if there is none.
     func existingEntry(_ name: String, followsLinks: Bool) throws(FileFailure) -> Entry? {
         do throws(FileFailure) {
-            return try linkedEntry(name, followsLinks: followsLinks)
+            return try entry(name, followsLinks: followsLinks)
         } catch let error where error.isMissing { return nil }
     }
 
-    func identity() throws(FileFailure) -> Identity { try entry().identity }
+    package func identity() throws(FileFailure) -> Identity { try entry().identity }
 
     struct Entry {
         let identity: Identity
@@ -277,27 +237,8 @@ extension File {
             size: Int(clamping: status.st_size))
     }
 
-    /// Returns an entry of this directory.
-    ///
-    /// Throws if the file keeps having no link: it is mounted by itself, and another program has
-    /// removed or replaced the original.
-    private func linkedEntry(_ name: String, followsLinks: Bool) throws(FileFailure) -> Entry {
-        for _ in 0..<10 {
-            let entry = try entry(name, followsLinks: followsLinks)
-            if entry.links > 0 { return entry }
-            // During a rename, a file may lose its last link before the name stops referring to it.
-            SystemClock.sleep(microseconds: 200)
-        }
-        throw FileFailure("it is \(Self.orphan)")
-    }
-
-    /// A phrase that follows the file's name and a verb.
-    static var orphan: String {
-        "mounted here without its folder, and its original was removed or replaced; mount its folder instead"
-    }
-
     /// Reads bytes from an offset on. Returns fewer if the file ends before.
-    func read(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+    package func read(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
         // The code below writes the count of the array, and the empty array is shared by all
         // threads.
         guard count > 0 else { return [] }
@@ -326,15 +267,6 @@ extension File {
 
     func remove(_ name: String) throws(FileFailure) {
         try Self.checking("unlink") { unlinkat(descriptor, name, 0) }
-    }
-}
-
-extension String {
-    /// The text as one word of a shell command.
-    fileprivate var inShell: String {
-        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./".utf8)
-        guard isEmpty || !plain.isSuperset(of: utf8) else { return self }
-        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 }
 

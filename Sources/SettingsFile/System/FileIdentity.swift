@@ -22,24 +22,6 @@
     }()
 
     extension File {
-        /// Whether this directory is the root of a mount. If the system does not say so, whether it
-        /// is on another device than its parent.
-        var isMountRoot: Bool {
-            get throws(FileFailure) {
-                if let statx {
-                    let isRoot = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer -> Bool? in
-                        // AT_EMPTY_PATH; STATX_ATTR_MOUNT_ROOT in the attributes and in their mask.
-                        guard statx(descriptor, "", 0x1000, 0x1, buffer.baseAddress!) == 0,
-                            buffer.load(fromByteOffset: 56, as: UInt64.self) & 0x2000 != 0
-                        else { return nil }
-                        return buffer.load(fromByteOffset: 8, as: UInt64.self) & 0x2000 != 0
-                    }
-                    if let isRoot { return isRoot }
-                }
-                return try isOnOtherDeviceThanParent
-            }
-        }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty, with the number of its links and its size.
         ///
@@ -68,10 +50,6 @@
     }
 #else
     extension File {
-        /// Whether this directory is the root of a mount: whether it is on another device than its
-        /// parent.
-        var isMountRoot: Bool { get throws(FileFailure) { try isOnOtherDeviceThanParent } }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty, with the number of its links and its size. This also requests times, because
         /// `statx` is only found on Linux with the GNU C library.
@@ -82,9 +60,9 @@
 #endif
 
 extension File {
-    fileprivate var isOnOtherDeviceThanParent: Bool {
-        get throws(FileFailure) {
-            try identity().device != entry("..").identity.device
-        }
+    /// Whether this directory is the root of a mount: whether it is on another device than its
+    /// parent.
+    package var isMountRoot: Bool {
+        get throws(FileFailure) { try identity().device != entry("..").identity.device }
     }
 }

@@ -24,12 +24,7 @@
             }
             // An unusual `umask` may have withheld rights. If this fails, the next line says why.
             _ = chmod("\(path)/\(name)", 0o600)
-            do throws(FileFailure) {
-                return try file(name, .readWrite)
-            } catch let error where error.isMissing {
-                // Another process mistook the file for an abandoned one and removed it.
-                return try make(name, inFolder: path)
-            }
+            return try file(name, .readWrite)
         }
     }
 #else

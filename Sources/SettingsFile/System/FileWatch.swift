@@ -35,8 +35,11 @@ final class FileWatch: Sendable {
         }
     }
 
+    /// The folder and the name of a file, after links.
+    typealias Place = Result<(folder: String, name: String), FileFailure>
+
     private struct Watched {
-        let location: SettingsFileLocation
+        let place: @Sendable () -> Place
         let hasMoved: @Sendable () -> Bool
         let onChange: @Sendable () -> Void
         var name: [UInt8] = []
@@ -59,14 +62,15 @@ final class FileWatch: Sendable {
     /// Starts to watch.
     ///
     /// - Parameters:
+    ///   - place: Returns where the file is now.
     ///   - hasMoved: Returns whether the path leads to another file than before. Called every two
     ///     seconds.
     ///   - onChange: Called on a thread of the watch, one call at a time.
     init(
-        _ location: SettingsFileLocation, hasMoved: @escaping @Sendable () -> Bool,
+        place: @escaping @Sendable () -> Place, hasMoved: @escaping @Sendable () -> Bool,
         onChange: @escaping @Sendable () -> Void
     ) {
-        let file = Watched(location: location, hasMoved: hasMoved, onChange: onChange)
+        let file = Watched(place: place, hasMoved: hasMoved, onChange: onChange)
         let id = Self.watches.withLock { watches in
             watches.leaveParent()
             watches.lastID += 1
@@ -107,7 +111,7 @@ final class FileWatch: Sendable {
     private static func arm(_ id: Int) throws(FileFailure) {
         guard let file = watches.withLock({ $0.files[id] }) else { return }
         // Each time, because the path may lead to another folder by now.
-        let (place, _) = try file.location.followingLinks()
+        let (folder, name) = try file.place().get()
         try watches.withLock { watches throws(FileFailure) in
             guard let old = watches.files[id] else { return }
             if watches.events == nil {
@@ -117,10 +121,10 @@ final class FileWatch: Sendable {
             }
             guard let events = watches.events else { return }
             var new = old
-            new.name = Array(place.name.utf8)
-            new.folder = try events.watch(folder: place.folder)
+            new.name = Array(name.utf8)
+            new.folder = try events.watch(folder: folder)
             do throws(FileFailure) {
-                new.contents = try events.watch(file: place.folder + "/" + place.name)
+                new.contents = try events.watch(file: folder + "/" + name)
             } catch let error where error.isMissing || error.isPermissionDenied {
                 // The folder reports the creation of the file. The permissions are looked at every
                 // two seconds.

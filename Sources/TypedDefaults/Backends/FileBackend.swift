@@ -1,4 +1,4 @@
-import SettingsFile
+package import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
 package final class FileBackend: DefaultsBackend {
@@ -46,6 +46,10 @@ package final class FileBackend: DefaultsBackend {
     /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
     /// can be used.
     var outage: DefaultsError? { file.outage.map { DefaultsError($0) } }
+
+    /// Whether records of the file that had been flushed are damaged or missing, until the next
+    /// write.
+    var isDamaged: Bool { file.isDamaged }
 
     package var generation: UInt64? { file.generation }
 
@@ -127,7 +131,7 @@ package final class FileBackend: DefaultsBackend {
 }
 
 extension DefaultsError {
-    init(_ error: SettingsFileError) {
+    package init(_ error: SettingsFileError) {
         let kind: Kind =
             switch error.kind {
             case .unreadable: .unreadable
@@ -138,7 +142,7 @@ extension DefaultsError {
         self.init(kind, reason: error.reason)
     }
 
-    static func unreadableBytes(_ key: String) -> DefaultsError {
+    package static func unreadableBytes(_ key: String) -> DefaultsError {
         DefaultsError(.unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
     }
 }

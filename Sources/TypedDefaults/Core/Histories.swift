@@ -13,7 +13,7 @@ import SettingsFile
 // arrive: by an import, a replacement or a move.
 
 /// The names of the steps that the values of a suite or its contents have been through.
-struct Histories: Sendable {
+package struct Histories: Sendable {
     static let keyName = "TypedDefaults-migrations"
     /// The scope of the values that are in no other scope with a history.
     static let wholeSuite = ByteString("")
@@ -67,7 +67,7 @@ struct Histories: Sendable {
 extension Histories {
     /// Returns whether a key is that of a history, and not of a setting.
     @inline(__always)
-    static func isHistory(_ key: String) -> Bool {
+    package static func isHistory(_ key: String) -> Bool {
         // Asked for each key of an update. Most are shorter than the name, which has 24 bytes.
         key.utf8.count >= 24 && endsInName(key)
     }

@@ -10,8 +10,8 @@ extension DefaultsSuite {
     /// try DefaultsSuite.standard.checkReadability()
     /// ```
     ///
-    /// A missing file is an empty suite. Damage is left for `typed-defaults check`; the next access
-    /// to a setting would set it aside. Damage that a program has already set aside is not found.
+    /// A missing or empty file is an empty suite. Damage that a program has already set aside is
+    /// not found.
     /// For one value, `load()` throws if its type cannot be created from the stored value.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the file or its
@@ -20,11 +20,14 @@ extension DefaultsSuite {
     ///   values.
     public func checkReadability() throws {
         let suite = current
-        if let path = suite.core.settingsFile?.traits.location, let file = try FileInspection(path) {
-            guard file.isComplete, file.values.count == file.keys.count else {
-                let problems = file.problems.joined(separator: "; ")
+        if let path = suite.core.settingsFile?.traits.location {
+            // Opens the file again: where it is open, the values that were read before stay in use.
+            let file = FileBackend(path: path)
+            let isReadable = try file.keys().allSatisfy { (try? file.value(forKey: $0)) != nil }
+            guard isReadable, !file.isDamaged else {
+                let problem = isReadable ? "is damaged" : "has values that this version cannot read"
                 throw DefaultsError(
-                    .unavailable, reason: "the settings file \(path) \(problems); see typed-defaults check")
+                    .unavailable, reason: "the settings file \(path) \(problem); see typed-defaults check")
             }
         }
         _ = try suite.contents()

@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
     import Foundation
     import SettingsFile
+    import SettingsFileInspection
     import TestSupport
     import Testing
 

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import SettingsFile
+    @testable import SettingsFileInspection
     @testable import TypedDefaults
 
     /// Tests what the program prints and leaves behind when a suite is damaged or is being written.
@@ -143,7 +144,7 @@
                 #expect(try tool("export", "camera", backup.path).code == 0)
                 let good = try Data(contentsOf: backup)
                 _ = try damage(file) { $0[121] ^= 1 }
-                #expect(try FileBackend(path: file.path).keys().count == 2)
+                try FileBackend(path: file.path).writing {}
                 let copy = try #require(tool.names.first { $0.contains(".damaged-") })
                 #expect(copy.hasPrefix(isLink ? "target" : "camera"))
                 #expect(try tool("list", "camera").code == 0)

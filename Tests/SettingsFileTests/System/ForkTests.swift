@@ -5,6 +5,7 @@
     import Testing
 
     @testable import SettingsFile
+    @testable import SettingsFileInspection
     @testable import TypedDefaults
 
     /// Tests processes that are forked or started in unusual ways. Each test runs in a process of
@@ -66,8 +67,6 @@
                     var suite: DefaultsSuite? = try DefaultsSuite(file: URL(filePath: path))
                     // Also schedules a flush, which is pending when the process forks.
                     suite?[DefaultKey("number", default: 0)] = 1
-                    var temporary: File? = try folder.file(".test.defaults.new", .createExclusively)
-                    #expect(try temporary?.tryLock() == true)
                     var backend: SettingsFile? = SettingsFile(path: path)
                     try backend?.beginWrite()
                     // Without the word of the last flush, which may be written at any time.
@@ -77,19 +76,15 @@
                     let bytes = contents()
                     let child = forkProcess()
                     if child == 0 {
-                        temporary?.unlock()
                         backend?.endWrite()
-                        (suite, temporary, backend) = (nil, nil, nil)
+                        (suite, backend) = (nil, nil)
                         exit(0)
                     }
                     #expect(Self.waitForExit(of: child) == 0)
-                    for name in ["test.defaults", ".test.defaults.new"] {
-                        #expect(try !folder.file(name, .readWrite).tryLock())
-                    }
+                    #expect(try !folder.file("test.defaults", .readWrite).tryLock())
                     #expect(contents() == bytes)
                     backend?.endWrite()
                     #expect(suite?[DefaultKey("number", default: 0)] == 1)
-                    withExtendedLifetime(temporary) {}
                 }
             }
 
@@ -122,7 +117,7 @@
             @Test func aChildDoesNotWaitForAFlushOfItsParent() async {
                 await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let settings = try Self.createFile(path)
-                    settings.flushing.withLock { $0 = SettingsFile.Flush(process: Forks.count) }
+                    settings.withState { $0.flush = [] }
                     let child = forkProcess()
                     if child == 0 { _exit((try? settings.synchronize()) == nil ? 1 : 0) }
                     #expect(Self.waitForExit(of: child) == 0)

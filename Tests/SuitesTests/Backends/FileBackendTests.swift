@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests the settings file. Two backends for one file act as two processes, because they share
@@ -206,6 +207,7 @@ struct FileBackendTests: SettingsFileTests {
                 let failures = Failures(of: damaged)
                 #expect(damaged[number] == (bit / 8 - RecordFormat.headerLength) / record)
                 #expect(failures.kinds == [.unreadable], "bit \(bit)")
+                try FileBackend(path: copy.path).writing {}
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
             }
         }

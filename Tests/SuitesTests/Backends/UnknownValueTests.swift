@@ -7,24 +7,15 @@ import Testing
 
 /// Tests values that this version cannot read, such as those of a newer version.
 struct UnknownValueTests: SettingsFileTests {
-    /// Opens the log of a file, and locks the file.
-    private func log(of file: URL) throws -> FileLog {
-        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
-        let opened = try FileLog.opening(
-            directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
-            isWritable: true, sizeLimit: RecordFormat.sizeLimit)
-        return try #require(opened)
-    }
-
     private func write(_ bytes: [UInt8], forKey key: String, to file: URL) throws {
-        let log = try log(of: file)
+        var log = try openLog(of: file).log
         var record = RecordWriter()
         record.append(key, raw: bytes[...])
-        try log.append(&record)
+        _ = try log.append(&record)
     }
 
     private func bytes(forKey key: String, in file: URL) throws -> [UInt8]? {
-        try log(of: file).bytes(forKey: key)
+        try openLog(of: file).values.value(forKey: key)
     }
 
     @Test func aWriteKeepsTheBytesOfAnUnknownValue() throws {

@@ -1,4 +1,4 @@
-internal import SettingsFile
+package import SettingsFile
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -66,7 +66,7 @@ extension ByteWriter {
 
 extension ByteReader {
     /// Decodes bytes that consist of a single value. Returns `nil` for anything else.
-    static func wholeValue(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
+    package static func wholeValue(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
         var reader = ByteReader(bytes)
         let value = reader.value()
         return reader.isAtEnd ? value : nil

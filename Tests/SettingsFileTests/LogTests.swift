@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests the values of an open file against a dictionary.
-struct FileLogTests: SettingsFileTests {
+struct LogTests: SettingsFileTests {
     /// Returns the records of the given commits.
     private func records(_ commits: [[(key: String, value: [UInt8]?)]], after crc: UInt32) -> [UInt8] {
         var (bytes, crc) = ([UInt8](), crc)
@@ -52,19 +53,32 @@ struct FileLogTests: SettingsFileTests {
         try withFile { file in
             try Data(header + first).write(to: file)
             chmod(file.path, 0o600)
-            let directory = try File.existingDirectory(file.deletingLastPathComponent().path)
-            let name = file.lastPathComponent
-            let opened = try FileLog.opening(
-                directory.file(name, .readWrite), named: name, in: directory, isWritable: true, sizeLimit: .max)
-            let log = try #require(opened)
+            var (log, values) = try openLog(of: file)
             #expect(log.end == header.count + first.count && log.isSettled)
-            try log.file.write(Array(all[first.count...]), at: header.count + first.count)
+            try log.open.file.write(Array(all[first.count...]), at: header.count + first.count)
             let end = CommittedEnd(tag: 7, end: header.count + all.count)
-            let changed = try log.readRecords(upTo: end, sizeLimit: .max)
-            #expect(changed == commits[half...].flatMap { $0.map(\.key) })
+            let records = try log.readRecords(upTo: end, sizeLimit: .max)
+            values.apply(records)
+            #expect(records.keys == commits[half...].flatMap { $0.map(\.key) })
             #expect(log.end == header.count + all.count)
-            #expect(Set(log.keys) == Set(expected.keys))
-            for key in keys { #expect(log.bytes(forKey: key) == expected[key]) }
+            #expect(Set(values.keys) == Set(expected.keys))
+            for key in keys { #expect(values.value(forKey: key) == expected[key]) }
+        }
+    }
+
+    /// Each attempt takes the time of the disk, so a file that cannot be replaced must not cost it
+    /// at each flush.
+    @Test func aFailedCompactionIsTriedAgainWhenTheFileHasGrownByHalf() throws {
+        try withFile { file in
+            fill(open(file))
+            var log = try openLog(of: file).log
+            func isDue(appending count: Int) -> Bool {
+                log.isDueForCompaction(appending: count, to: -count, keeping: RecordFormat.keptSize)
+            }
+            let end = log.end
+            #expect(isDue(appending: 0))
+            log.noteFailedCompaction()
+            #expect(!isDue(appending: end / 8) && isDue(appending: end / 3 * 2))
         }
     }
 

@@ -1,4 +1,5 @@
-package import SettingsFile
+import SettingsFile
+package import TypedDefaults
 
 extension FileInspection {
     /// Inspects a file of property lists. Returns `nil` if it does not exist.
@@ -16,7 +17,7 @@ extension FileInspection {
     ///   its header is not damaged.
     package static func repair(_ path: String) throws(DefaultsError) -> (copy: String, old: FileInspection)? {
         do throws(SettingsFileError) {
-            return try SettingsFile.repair(path: path) { ByteReader.wholeValue($0) != nil }
+            return try repair(path: path) { ByteReader.wholeValue($0) != nil }
         } catch {
             throw DefaultsError(error)
         }

@@ -1,3 +1,5 @@
+package import SettingsFile
+
 /// The state of a settings file, and the values that can be recovered from a damaged one.
 package struct FileInspection: Sendable {
     /// Phrases that follow the file's name; empty if nothing is wrong.
@@ -36,29 +38,24 @@ package struct FileInspection: Sendable {
         do throws(FileFailure) { try inspect(path) } catch let error where error.isMissing {
             return nil
         } catch {
-            let reason = SettingsFileLocation(path: path).naming(ownerIn: error).reason
-            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(reason)")
+            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
         }
     }
 
     private mutating func inspect(_ path: String) throws(FileFailure) {
         var location = SettingsFileLocation(path: path)
-        var directory: File
-        do throws(FileFailure) { directory = try File.existingDirectory(location.folder) } catch {
-            guard error.isMissing, let link = location.danglingLink else { throw error }
-            throw FileFailure("the folder \(link) is a symbolic link that leads nowhere")
-        }
+        var directory = try File.existingDirectory(location.folder)
         if try directory.target(ofLink: location.name) != nil {
             do throws(FileFailure) { (location, directory) = try location.followingLinks() } catch {
                 // A link into a missing folder is no missing file, which would be an empty suite.
                 throw FileFailure(error.reason, code: error.isMissing ? 0 : error.code)
             }
         }
-        guard try checkStatus(of: location.name, in: directory, location.folder) else { return }
+        guard try checkStatus(of: location.name, in: directory) else { return }
         let file = try directory.file(location.name, .readOnly)
         // First: a writer may be at work behind this end.
         let header = try file.read(at: 0, count: RecordFormat.headerLength)
-        let bytes = try file.read(at: 0, count: min(file.entry().size, RecordFormat.sizeLimit))
+        let bytes = try file.read(at: 0, count: min(file.status().size, RecordFormat.sizeLimit))
         let committed = header.withUnsafeBytes { Self.word(in: $0, at: RecordFormat.committedOffset) }
         let flushed = header.withUnsafeBytes { Self.word(in: $0, at: RecordFormat.flushedOffset) }
         bytes.withUnsafeBytes { inspect($0, upTo: CommittedEnd(rawValue: committed).limit(flushed: flushed)) }
@@ -67,9 +64,7 @@ package struct FileInspection: Sendable {
 
 extension FileInspection {
     /// Returns whether it is a regular file.
-    private mutating func checkStatus(
-        of name: String, in directory: File, _ folder: String
-    ) throws(FileFailure) -> Bool {
+    private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Bool {
         let status = try directory.status(of: name)
         size = status.size
         if try directory.status().isWorldWritable, try !directory.isMountRoot {
@@ -80,13 +75,11 @@ extension FileInspection {
             return false
         }
         let isReadOnly = !status.isOfThisUser && status.isOfRoot && status.isPrivate
-        let path = "\(folder == "/" ? "" : folder)/\(name)"
-        if !status.isOfThisUser, !isReadOnly { reject(status.ownership(of: path)) }
+        let ownership = "belongs to another user (\(status.owner))"
+        if !status.isOfThisUser, !isReadOnly { reject(ownership) }
         // An own folder holds no policy of an administrator.
-        if isReadOnly, try directory.status().isOfThisUser { problems.append(status.ownership(of: path)) }
-        if status.links == 0 {
-            do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
-        }
+        if isReadOnly, try directory.status().isOfThisUser { problems.append(ownership) }
+        if status.links == 0 { reject("is mounted without its folder, and its original was removed or replaced") }
         if status.links > 1 { reject("has more than one hard link") }
         let widest: UInt32 = status.isOfRoot ? 0o644 : 0o600
         if status.mode & 0o777 & ~widest != 0, !isReadOnly {
@@ -127,7 +120,7 @@ extension FileInspection {
             payloads.append(commit.payload)
             (end, crc, records) = (commit.end, commit.crc, records + 1)
         }
-        values.apply(payloads, of: Array(bytes))
+        values.apply(Records(bytes: Array(bytes), payloads: payloads))
         keys = values.keys.sorted()
         for key in keys {
             if let value = values.value(forKey: key), value.withUnsafeBytes(isValue) {

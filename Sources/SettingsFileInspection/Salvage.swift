@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// Searches for whole records after damage.
 ///
 /// Each record is chained to the one before it by a checksum. Damage to a record usually spares its
