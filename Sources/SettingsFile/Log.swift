@@ -79,7 +79,10 @@ package struct Log {
         guard status.links <= 1 else {
             throw FileFailure("it has more than one hard link; “find -samefile” lists them")
         }
-        guard status.links == 1 else { throw FileFailure.isReplacedMeanwhile }
+        guard status.links == 1 else {
+            throw FileFailure(
+                "it was removed; if it is mounted here by itself, mount its folder instead", isReplaced: true)
+        }
         try checkSize(status.size, sizeLimit)
         let header = try file.read(at: 0, count: RecordFormat.headerLength)
         if !header.contains(where: { $0 != 0 }) {

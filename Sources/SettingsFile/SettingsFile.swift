@@ -99,6 +99,15 @@ package final class SettingsFile: Sendable {
             var end = MonotonicTime.now + .milliseconds(200)
         }
 
+        /// In a forked child, drops what belongs to the parent: a file lock belongs to the open
+        /// file, which both share, and the parent flushes its commits.
+        fileprivate mutating func leaveParent() {
+            (process, log, isLocked, flush, news) = (Forks.count, nil, false, nil, .all(KeyTable()))
+            noteUse()
+            flushedCommits = commits
+            changes.add(nil)
+        }
+
         /// Records that the name refers to the open file, which can be used.
         mutating func noteUse() { (nameMayHaveMoved, outage) = (false, nil) }
 
@@ -135,43 +144,28 @@ package final class SettingsFile: Sendable {
         }
     }
 
-    /// Creates the object of a file. The first write creates the file.
-    ///
-    /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
-    ///   only.
-    package convenience init(path: String) { self.init(path: path, timeout: .seconds(2)) }
-
     /// Creates the object of a file in the user's own folder.
     ///
     /// - Parameter path: The path of the file, or `nil` if the user has no such folder. Then every
     ///   call throws.
     package convenience init(namedPath path: String?) {
         self.init(
-            path: path, timeout: .seconds(2),
+            path: path,
             recoverySuggestion:
                 "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
     }
 
-    package static var keyLimit: Int { RecordFormat.keyLimit }
-    package static var valueLimit: Int { RecordFormat.valueLimit }
-
-    /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
-    package static func problem(ofName name: String) -> String? { SettingsFileLocation.problem(ofName: name) }
-
-    /// Returns a path without the components `.` and `..` and without empty ones. Does not follow
-    /// links.
-    package static func normalized(_ path: String) -> String { SettingsFileLocation.normalized(path) }
-
-    /// Creates the object of a file.
+    /// Creates the object of a file. The first write creates the file.
     ///
     /// - Parameters:
-    ///   - path: An absolute path; `nil` makes every call throw.
+    ///   - path: An absolute path; `nil` makes every call throw. Missing folders are created,
+    ///     accessible to the user only.
     ///   - timeout: How long to wait for other processes.
     ///   - sizeLimit: The largest size of the file. All processes that use the file must pass the
     ///     same limit.
     ///   - recoverySuggestion: Text to append to errors.
-    init(
-        path: String?, timeout: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
+    package init(
+        path: String?, timeout: Duration = .seconds(2), sizeLimit: Int = RecordFormat.sizeLimit,
         recoverySuggestion: String = ""
     ) {
         fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
@@ -260,38 +254,26 @@ extension SettingsFile {
     }
 }
 
-extension SettingsFile.State {
-    /// In a forked child, drops what belongs to the parent: a file lock belongs to the open file,
-    /// which both share, and the parent flushes its commits.
-    fileprivate mutating func leaveParent() {
-        (process, log, isLocked, flush, news) = (Forks.count, nil, false, nil, .all(KeyTable()))
-        noteUse()
-        flushedCommits = commits
-        changes.add(nil)
-    }
-}
-
 // Reading.
 extension SettingsFile {
     /// Whether no write can succeed, because of the place or the rights of this process.
     package var isReadOnly: Bool { fileLocation.isReadOnly }
 
     /// Whether the name refers to the file that readers use. Takes one system call.
-    package var isInPlace: Bool { isNamed(shown.withLock { $0.open }) }
+    package var isInPlace: Bool { isSameFile(as: self) }
 
     /// Whether the name refers to the file that the other one has open.
-    package func isSameFile(as other: SettingsFile) -> Bool { isNamed(other.shown.withLock { $0.open }) }
-
-    private func isNamed(_ open: OpenFile?) -> Bool {
-        open.map { (try? fileLocation.nameHasMoved(from: $0)) == false } ?? false
+    package func isSameFile(as other: SettingsFile) -> Bool {
+        guard let open = other.shown.withLock({ $0.open }) else { return false }
+        return (try? fileLocation.nameHasMoved(from: open)) == false
     }
 
     /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
     /// can be used.
     package var outage: SettingsFileError? { shown.withLock { $0.outage } }
 
-    /// Whether records of the open file that had been flushed are damaged or missing, until the next
-    /// write.
+    /// Whether records of the open file that had been flushed are damaged or missing, until the
+    /// next write.
     package var isDamaged: Bool { shown.withLock { $0.isDamaged } }
 
     /// Makes the next read look for the file if it could not be used at the last look.

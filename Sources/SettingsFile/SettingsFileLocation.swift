@@ -25,7 +25,7 @@ package struct SettingsFileLocation {
 
     /// Returns a path without the components `.` and `..` and without empty ones. Does not follow
     /// links.
-    static func normalized(_ path: String) -> String {
+    package static func normalized(_ path: String) -> String {
         // Split the bytes, because a slash and a following combining mark form one character.
         var components: [Substring.UTF8View] = []
         for component in path.utf8.split(separator: UInt8(ascii: "/")) where !component.elementsEqual(".".utf8) {
@@ -35,7 +35,7 @@ package struct SettingsFileLocation {
     }
 
     /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
-    static func problem(ofName name: String) -> String? {
+    package static func problem(ofName name: String) -> String? {
         if name.utf8.contains(0) { return "a file name cannot contain a NUL byte" }
         if name.utf8.first == UInt8(ascii: "."), name.utf8.suffix(4).elementsEqual(".new".utf8) {
             return "names of the form “.<name>.new” are used for temporary files"
@@ -88,10 +88,10 @@ package struct SettingsFileLocation {
 
     /// The folder and the name after links.
     var place: Result<(folder: String, name: String), FileFailure> {
-        do throws(FileFailure) {
+        Result { () throws(FileFailure) in
             let (target, _) = try followingLinks()
-            return .success((target.folder, target.name))
-        } catch { return .failure(error) }
+            return (target.folder, target.name)
+        }
     }
 
     private func directory(creating: Bool, isTarget: Bool) throws(FileFailure) -> File {
@@ -136,7 +136,8 @@ package struct SettingsFileLocation {
     private static func checkOwner(of directory: File) throws(FileFailure) {
         let status = try directory.status()
         guard status.isOfThisUser || status.isOfRoot else {
-            throw FileFailure("it would be created in a folder of another user (\(status.owner))")
+            throw FileFailure(
+                "it would be created in a folder of the user \(status.owner); run the program as that user")
         }
     }
 
@@ -161,6 +162,12 @@ package struct SettingsFileLocation {
         }
     }
 
+    private static func isOfAnotherUser(_ status: File.Status) -> FileFailure {
+        FileFailure(
+            "it belongs to the user \(status.owner), or others can write it; run chown on it, or the program as that"
+                + " user")
+    }
+
     private func open(in directory: File, creating: Bool) throws(FileFailure) -> (log: Log, values: KeyTable)? {
         if creating, try directory.identity(of: name) == nil {
             try Self.checkOwner(of: directory)
@@ -174,12 +181,13 @@ package struct SettingsFileLocation {
         do throws(FileFailure) {
             file = try directory.file(name, .readWrite)
         } catch let error where error.isPermissionDenied {
-            (file, isWritable) = (try directory.file(name, .readOnly), false)
+            do throws(FileFailure) { (file, isWritable) = (try directory.file(name, .readOnly), false) } catch {
+                guard let status = try? directory.status(of: name), !status.isOfThisUser else { throw error }
+                throw Self.isOfAnotherUser(status)
+            }
         }
         let status = try file.status()
-        guard status.isOfThisUser || status.isOfRoot && status.isPrivate else {
-            throw FileFailure("it belongs to another user (\(status.owner)), or others can write it")
-        }
+        guard status.isOfThisUser || status.isOfRoot && status.isPrivate else { throw Self.isOfAnotherUser(status) }
         // A file that only root can write is read, but not written or repaired.
         isWritable = isWritable && status.isOfThisUser
         func log() throws(FileFailure) -> (log: Log, values: KeyTable)? {
@@ -187,11 +195,13 @@ package struct SettingsFileLocation {
         }
         let opened = try log()
         guard opened == nil, isWritable, creating else { return opened }
-        // The file is still empty. A process that dies here leaves it so.
+        // The file is still empty. A process that dies here leaves it so. After a power failure, no
+        // record is there without the header.
         guard try file.tryLock() else { throw FileFailure.isReplacedMeanwhile }
         defer { file.unlock() }
         if let opened = try log() { return opened }
         try file.write(RecordFormat.file(epoch: 0, []), at: 0)
+        try file.flush()
         return try log()
     }
 
@@ -207,7 +217,7 @@ package struct SettingsFileLocation {
     ///
     /// - Parameter open: The open file; `nil` if there is none.
     func nameHasMoved(from open: OpenFile?) throws(FileFailure) -> Bool {
-        guard let open else { return File.isWritable(path) != nil }
+        guard let open else { return !File.isMissing(path) }
         guard let entry = try open.directory.existingEntry(path, followsLinks: true) else { return true }
         return entry.identity != open.identity || entry.links != 1 || entry.owner != open.owner
     }

@@ -75,7 +75,7 @@ extension FileInspection {
             return false
         }
         let isReadOnly = !status.isOfThisUser && status.isOfRoot && status.isPrivate
-        let ownership = "belongs to another user (\(status.owner))"
+        let ownership = "belongs to the user \(status.owner)"
         if !status.isOfThisUser, !isReadOnly { reject(ownership) }
         // An own folder holds no policy of an administrator.
         if isReadOnly, try directory.status().isOfThisUser { problems.append(ownership) }

@@ -181,7 +181,7 @@ struct FileInspectionTests: SettingsFileTests {
             if geteuid() == 0 {
                 #expect(chown(file.path, 1, 1) == 0)
                 let seen7 = try problems(file)
-                #expect(seen7 == ["belongs to another user (1)"])
+                #expect(seen7 == ["belongs to the user 1"])
                 #expect(chown(file.path, 0, 0) == 0)
             }
             #expect(try problems(file) == [])

@@ -81,9 +81,7 @@ package enum DeferredWork {
 
     /// Runs work when it is due, until none is pending.
     @Sendable private static func runWhenDue() {
-        let process = Forks.count
-        // The thread of a child that was forked in a handler ends.
-        while Forks.count == process {
+        while true {
             let (rest, changed) = waiting.withLock { waiting in
                 let due = waiting.work.values.map(\.due).min(by: <)
                 waiting.hasThread = due != nil
@@ -115,12 +113,8 @@ package enum DeferredWork {
         timeout: Duration = .seconds(3_600), _ take: (inout [ObjectIdentifier: Work]) -> [Work]
     ) {
         let deadline = MonotonicTime.now + timeout
-        // In a child that the work has forked, the remaining work belongs to the parent.
-        let process = Forks.count
         func runTaken() {
-            for work in waiting.withLock({ take(&$0.work) }) where .now < deadline && Forks.count == process {
-                work.run()
-            }
+            for work in waiting.withLock({ take(&$0.work) }) where .now < deadline { work.run() }
         }
         let runLock = waiting.withLock { $0.runLock }
         do throws(RecursionCheckingLock.AcquireError) {

@@ -96,10 +96,6 @@ struct FileEvents {
             }
         }
     #else
-        init() throws(FileFailure) { throw FileFailure("not supported on this system") }
-        func watch(folder: String) throws(FileFailure) -> Int32 { -1 }
-        func watch(file: String) throws(FileFailure) -> Int32 { -1 }
-        func end(_ watch: Int32) {}
-        func wait(until end: MonotonicTime) -> [Event] { [] }
+        #error("SettingsFile needs inotify or kqueue")
     #endif
 }

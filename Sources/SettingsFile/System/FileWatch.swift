@@ -85,10 +85,8 @@ final class FileWatch: Sendable {
             _ = Self.report(id)
             failure = nil
         } catch {
-            let next =
-                Self.report(id)
-                ? "the file is checked ten times a second" : "no thread could be started to check the file"
-            failure = FileFailure("\(error.reason); \(next)")
+            failure = FileFailure("\(error.reason); the file is checked ten times a second")
+            _ = Self.report(id)
         }
     }
 

@@ -69,7 +69,6 @@ package final class RecursionCheckingLock: Sendable {
     private final class Waiter {
         let thread = AfterUnlock.thread
         let deadline: MonotonicTime
-        let process = Forks.count
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
 
@@ -172,8 +171,6 @@ package final class RecursionCheckingLock: Sendable {
     package func release() -> Bool {
         locked.withLock { state in
             state.futileUntil = nil
-            // Threads of a parent do not exist in its child.
-            if !state.waiters.isEmpty { state.waiters.removeAll { $0.process != Forks.count } }
             guard !state.waiters.isEmpty else {
                 (state.holder, state.holderDeadline) = (nil, nil)
                 defer { state.hasRequest = false }

@@ -22,7 +22,7 @@ package struct Edit {
 
     /// Throws if the key is too long.
     func checkKey() throws(DefaultsError) {
-        guard key.utf8.count > SettingsFile.keyLimit else { return }
-        throw DefaultsError(.refused, key: key, reason: "the key is longer than \(SettingsFile.keyLimit) bytes")
+        guard key.utf8.count > RecordFormat.keyLimit else { return }
+        throw DefaultsError(.refused, key: key, reason: "the key is longer than \(RecordFormat.keyLimit) bytes")
     }
 }

@@ -24,7 +24,7 @@ package final class FileBackend: DefaultsBackend {
     ) {
         self.file = file
         traits = BackendTraits(
-            location: location, keyLimit: SettingsFile.keyLimit, writeTimeout: writeTimeout,
+            location: location, keyLimit: RecordFormat.keyLimit, writeTimeout: writeTimeout,
             synchronizationDelay: flushDelay)
     }
 
@@ -94,7 +94,7 @@ package final class FileBackend: DefaultsBackend {
                 }
                 length = count
             }
-            guard length <= SettingsFile.valueLimit else {
+            guard length <= RecordFormat.valueLimit else {
                 throw DefaultsError(.refused, key: edit.key, reason: "the value is larger than 16 MiB")
             }
         }

@@ -43,11 +43,11 @@ extension DefaultsSuite {
         guard file.isFileURL, !file.hasDirectoryPath, file.path.utf8.first == UInt8(ascii: "/") else {
             throw DefaultsError(.invalidName, reason: "a settings file needs a file URL that does not end with a slash")
         }
-        if let problem = SettingsFile.problem(ofName: file.lastPathComponent) {
+        if let problem = SettingsFileLocation.problem(ofName: file.lastPathComponent) {
             throw DefaultsError(.invalidName, reason: problem)
         }
         // Links are not resolved: they may lead elsewhere later.
-        let path = SettingsFile.normalized(file.path)
+        let path = SettingsFileLocation.normalized(file.path)
         self.init(core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: path, durability: durability) })
     }
 }

@@ -82,7 +82,8 @@ import SettingsFile
         private init(settingsFile name: String) {
             // Programs without a name must not share a file.
             let path =
-                name.isEmpty ? nil : SettingsFolder.path.map { SettingsFile.normalized("\($0)/\(name).defaults") }
+                name.isEmpty
+                ? nil : SettingsFolder.path.map { SettingsFileLocation.normalized("\($0)/\(name).defaults") }
             let id = CoreID(path: path ?? "no folder: \(name)")
             let isStandard = name == standardSuiteName.name
             self.init(core: SuiteCore.shared(id: id, isStandard: isStandard) { FileBackend(namedPath: path) })

@@ -108,7 +108,7 @@ struct ReadabilityTests: SettingsFileTests {
         try withFile { file in
             try commit([("number", 1)], to: file)
             #expect(chown(file.path, 1, 1) == 0)
-            try expectFailure(file, "belongs to another user")
+            try expectFailure(file, "belongs to the user 1")
         }
     }
 

@@ -31,21 +31,29 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
+/// The records at the start of some bytes, their end, and the checksum after them.
+private func records(
+    _ bytes: [UInt8], from start: Int = 0, after crc: UInt32
+) -> (table: KeyTable, end: Int, crc: UInt32) {
+    var (payloads, end, crc, table) = ([Range<Int>](), start, crc, KeyTable())
+    bytes.withUnsafeBytes { bytes in
+        while let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
+            payloads.append(commit.payload)
+            (end, crc) = (commit.end, commit.crc)
+        }
+    }
+    table.apply(Records(bytes: bytes, payloads: payloads))
+    return (table, end, crc)
+}
+
 /// Reads the bytes as records, once as a whole and once in two parts.
 private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     let bytes = Array(bytes)
-    var whole = FileLog.Contents(crc: 0)
-    var parts = FileLog.Contents(crc: 0)
-    _ = whole.apply(bytes, from: 0)
-    let end = whole.end - RecordFormat.headerLength
-    precondition(end <= bytes.count)
-    _ = parts.apply(Array(bytes.prefix(bytes.count / 2)), from: 0)
-    _ = parts.apply(bytes, from: parts.end - RecordFormat.headerLength)
-    precondition(whole.end == parts.end && whole.crc == parts.crc && whole.values.live == parts.values.live)
-    precondition(whole.values.keys.count == parts.values.keys.count)
-    for key in whole.values.keys {
-        precondition(whole.values.value(forKey: key) == parts.values.value(forKey: key))
-    }
+    let whole = records(bytes, after: 0)
+    precondition(whole.end <= bytes.count)
+    let first = records(Array(bytes.prefix(bytes.count / 2)), after: 0)
+    let second = records(bytes, from: first.end, after: first.crc)
+    precondition(whole.end == second.end && whole.crc == second.crc)
 }
 
 /// Reads the bytes as the payload of a record with a valid checksum, which random bytes would
@@ -54,19 +62,12 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     var record = RecordWriter(payload: bytes)
     _ = record.finish(after: 7)
     let bytes = record.withBytes { Array($0) }
-    var contents = FileLog.Contents(crc: 7)
-    _ = contents.apply(bytes, from: 0)
-    precondition([0, bytes.count].contains(contents.end - RecordFormat.headerLength))
-    // No record behind the committed end is applied.
-    var empty = FileLog.Contents(crc: 7)
-    _ = empty.apply(bytes, from: 0, upTo: RecordFormat.headerLength + bytes.count - 1)
-    precondition(empty.end == RecordFormat.headerLength && empty.values.keys.isEmpty)
+    let contents = records(bytes, after: 7)
+    precondition([0, bytes.count].contains(contents.end))
     // A record whose end is missing is not whole, even if it was filled with zeros.
-    var cut = FileLog.Contents(crc: 7)
-    _ = cut.apply(bytes.dropLast() + [0], from: 0)
-    precondition(cut.end == RecordFormat.headerLength)
-    for key in contents.values.keys {
-        contents.values.value(forKey: key)!.withUnsafeBytes { bytes in
+    precondition(records(bytes.dropLast() + [0], after: 7).end == 0)
+    for key in contents.table.keys {
+        contents.table.value(forKey: key)!.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             guard let value = reader.value(), reader.isAtEnd else { return }
             if hasPlantedFault, case .array(let elements) = value, elements.count > 1 { fatalError("planted") }

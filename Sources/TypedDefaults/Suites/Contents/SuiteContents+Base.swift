@@ -128,7 +128,7 @@ extension SuiteContents {
 
         /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
         func copyKeys(of name: String) -> (first: String, latest: String) {
-            guard let suite else { return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit) }
+            guard let suite else { return SetAside.copyKeys(of: name, keyLimit: RecordFormat.keyLimit) }
             let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.traits.keyLimit)
             return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
