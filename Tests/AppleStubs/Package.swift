@@ -17,7 +17,10 @@ let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: name,
-        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others + apple,
+        dependencies: [
+            "SettingsFile", "SettingsFileInspection", "TypedDefaults", "TypedDefaultsTesting", "TestSupport",
+        ]
+            + others + apple,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -48,13 +51,16 @@ let package = Package(
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .target(
+            name: "SettingsFileInspection", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
+        .target(
             name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"] + apple, packageAccess: false,
             swiftSettings: settings),
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"] + apple,
             swiftSettings: settings),
         .executableTarget(
-            name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
+            name: "typed-defaults", dependencies: ["SettingsFile", "SettingsFileInspection", "TypedDefaults"],
+            swiftSettings: settings),
         // The app in Playgrounds/Camera.swiftpm, whose own manifest only Xcode can read.
         .target(name: "CameraKit", dependencies: ["TypedDefaults", "SwiftUI"], swiftSettings: settings),
         .executableTarget(
@@ -63,7 +69,8 @@ let package = Package(
             name: "CameraKitTests", dependencies: ["CameraKit", "TypedDefaults", "TypedDefaultsTesting"],
             exclude: ["Fixtures"], swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
+            name: "TestSupport", dependencies: ["SettingsFile", "SettingsFileInspection", "TypedDefaults"] + apple,
+            swiftSettings: settings),
         tests("SuitesTests", exclude: ["Fixtures"]),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         tests("AdapterTests"),

@@ -4,7 +4,7 @@ extension ProcessInfo {
 
     private struct Activities {
         var isRefused = false
-        var refusals = 0
+        var (refusals, starts) = (0, 0)
         var running: [UUID: @Sendable (Bool) -> Void] = [:]
     }
     // Safe: accessed only while the lock is held.
@@ -23,6 +23,7 @@ extension ProcessInfo {
                     Self.activities.refusals += 1
                 } else {
                     Self.activities.running[id] = block
+                    Self.activities.starts += 1
                 }
                 return Self.activities.isRefused
             }
@@ -34,6 +35,7 @@ extension ProcessInfo {
     /// Sets whether the system grants no time, as to a background process that has used its share.
     public static func refuseActivities(_ isRefused: Bool) { lock.withLock { activities.isRefused = isRefused } }
     public static var refusedActivities: Int { lock.withLock { activities.refusals } }
+    public static var startedActivities: Int { lock.withLock { activities.starts } }
     public static var runningActivities: Int { lock.withLock { activities.running.count } }
 
     /// Announces that the process will be suspended. Returns when all activities have been called,

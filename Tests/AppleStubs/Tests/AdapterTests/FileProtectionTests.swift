@@ -32,6 +32,7 @@ struct FileProtectionTests: SettingsFileTests {
             let suite = open(file)
             suite.onFailure = { _ in }
             #expect(suite[text] == "a")
+            try FileBackend(path: file.path).writing {}
             let classes = try classes(in: folder)
             #expect(classes.count == 2)
             #expect(classes.values.allSatisfy { $0 == firstUnlock })
