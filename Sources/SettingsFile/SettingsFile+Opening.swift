@@ -58,8 +58,7 @@ extension SettingsFile {
             guard try fileLocation.nameHasMoved(from: old.open) else {
                 throw FileFailure("another program has emptied it; the last known values stay in use")
             }
-            let start = state.outage.flatMap { $0.isMissing ? $0.start : nil }
-            guard let start, start + .seconds(1) < .now else {
+            guard let start = state.outage?.missingSince, start + .seconds(1) < .now else {
                 state.noteOutage(
                     unavailable(FileFailure("it, its folder or a link to it is missing")), isMissing: true,
                     isReported: false)

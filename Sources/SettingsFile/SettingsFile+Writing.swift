@@ -105,7 +105,7 @@ extension SettingsFile {
             guard let open = state.log?.open else {
                 throw FileFailure("it does not exist, and its folder is not writable")
             }
-            guard open.isWritable else { throw FileFailure("it is read-only for this process") }
+            guard open.isWritable else { throw FileFailure.isReadOnly }
             guard state.isLocked else {
                 throw FileFailure(
                     "the write began before the file was created or the process was forked; try it again")

@@ -93,8 +93,8 @@ package final class SettingsFile: Sendable {
         /// The file of the path cannot be used, while the values of the open one stay in use.
         struct Outage {
             let error: SettingsFileError
-            let isMissing: Bool
-            let start: MonotonicTime
+            /// When the open file was first found missing; `nil` if another one is in its place.
+            let missingSince: MonotonicTime?
             /// Until when readers do not try again.
             var end = MonotonicTime.now + .milliseconds(200)
         }
@@ -114,9 +114,8 @@ package final class SettingsFile: Sendable {
         /// Records that the file cannot be used.
         mutating func noteOutage(_ error: SettingsFileError, isMissing: Bool = false, isReported: Bool = true) {
             nameMayHaveMoved = log != nil
-            if isReported, outage?.isMissing != false { reports.append(error) }
-            let start = isMissing && outage?.isMissing == true ? outage?.start : nil
-            outage = Outage(error: error, isMissing: isMissing, start: start ?? .now)
+            if isReported, outage == nil || outage?.missingSince != nil { reports.append(error) }
+            outage = Outage(error: error, missingSince: isMissing ? outage?.missingSince ?? .now : nil)
         }
     }
 

@@ -2,27 +2,6 @@ import SettingsFile
 package import TypedDefaults
 
 extension FileInspection {
-    /// Inspects a file of property lists. Returns `nil` if it does not exist.
-    package init?(_ path: String) throws(DefaultsError) {
-        do throws(SettingsFileError) {
-            try self.init(path: path) { ByteReader.wholeValue($0) != nil }
-        } catch {
-            throw DefaultsError(error)
-        }
-    }
-
-    /// Replaces a file with a damaged header by one with the values that can be read.
-    ///
-    /// - Returns: The path of a copy of all bytes, and the old file; `nil` if there is no file, or
-    ///   its header is not damaged.
-    package static func repair(_ path: String) throws(DefaultsError) -> (copy: String, old: FileInspection)? {
-        do throws(SettingsFileError) {
-            return try repair(path: path) { ByteReader.wholeValue($0) != nil }
-        } catch {
-            throw DefaultsError(error)
-        }
-    }
-
     /// The stored values.
     package var contents: SuiteContents {
         let trees = values.map { (key: $0.key, value: $0.value.withUnsafeBytes(ByteReader.wholeValue)) }

@@ -1,18 +1,15 @@
-package import SettingsFile
+import SettingsFile
+package import TypedDefaults
 
 extension FileInspection {
     /// Replaces a file with a damaged header by one with the values that can be read. Copies all
     /// of its bytes to a file beside it first.
     ///
-    /// - Parameters:
-    ///   - path: An absolute path.
-    ///   - isValue: Returns whether the bytes are a value that this version can read.
+    /// - Parameter path: An absolute path.
     /// - Returns: The path of the copy, and the old file; `nil` if there is no file, or its header
     ///   is not damaged.
-    package static func repair(
-        path: String, isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
-    ) throws(SettingsFileError) -> (copy: String, old: FileInspection)? {
-        guard var old = try FileInspection(path: path, isValue: isValue), old.isHeaderDamaged else { return nil }
+    package static func repair(_ path: String) throws(DefaultsError) -> (copy: String, old: FileInspection)? {
+        guard var old = try FileInspection(path), old.isHeaderDamaged else { return nil }
         do throws(FileFailure) {
             let (target, directory) = try SettingsFileLocation(path: path).followingLinks()
             let file = try directory.file(target.name, .readWrite)
@@ -22,7 +19,7 @@ extension FileInspection {
             }
             guard try file.tryLock() else { throw FileFailure("another process is using it") }
             // Another process may have repaired it in the meantime.
-            guard let now = try? FileInspection(path: path, isValue: isValue), now.isHeaderDamaged else { return nil }
+            guard let now = try? FileInspection(path), now.isHeaderDamaged else { return nil }
             old = now
             let copy = try target.copyAside(file.read(at: 0, count: status.size))
             var edits = RecordWriter()
@@ -33,8 +30,7 @@ extension FileInspection {
             try directory.flushNames()
             return (copy, old)
         } catch {
-            throw SettingsFileError(
-                .unavailable, reason: "the file \(path) cannot be repaired: \(error.reason)")
+            throw DefaultsError(.unavailable, reason: "the file \(path) cannot be repaired: \(error.reason)")
         }
     }
 }

@@ -1,4 +1,5 @@
-package import SettingsFile
+import SettingsFile
+package import TypedDefaults
 
 /// The state of a settings file, and the values that can be recovered from a damaged one.
 package struct FileInspection: Sendable {
@@ -21,24 +22,14 @@ package struct FileInspection: Sendable {
     /// The last edit of each key in whole records after the damage, sorted; `nil` for a removal.
     package private(set) var salvageable: [(key: String, value: [UInt8]?)] = []
 
-    /// Returns whether the bytes are a value that this version can read.
-    private let isValue: @Sendable (UnsafeRawBufferPointer) -> Bool
-
-    private init(isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) { self.isValue = isValue }
-
     /// Reads a settings file and leaves it unchanged. Returns `nil` if it does not exist.
     ///
-    /// - Parameters:
-    ///   - path: An absolute path.
-    ///   - isValue: Returns whether the bytes are a value that this version can read.
-    package init?(
-        path: String, isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
-    ) throws(SettingsFileError) {
-        self.init(isValue: isValue)
+    /// - Parameter path: An absolute path.
+    package init?(_ path: String) throws(DefaultsError) {
         do throws(FileFailure) { try inspect(path) } catch let error where error.isMissing {
             return nil
         } catch {
-            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
+            throw DefaultsError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
         }
     }
 
@@ -123,7 +114,7 @@ extension FileInspection {
         values.apply(Records(bytes: Array(bytes), payloads: payloads))
         keys = values.keys.sorted()
         for key in keys {
-            if let value = values.value(forKey: key), value.withUnsafeBytes(isValue) {
+            if let value = values.value(forKey: key), value.withUnsafeBytes(ByteReader.wholeValue) != nil {
                 self.values.append((key, value))
             } else {
                 problems.append("has a value that this version cannot read: “\(key)”")
@@ -152,7 +143,7 @@ extension FileInspection {
         var padded = [UInt8](repeating: 0, count: bytes.count + RecordFormat.valueLimit + 64)
         padded.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
         padded.withUnsafeBytes { padded in
-            var salvage = Salvage(bytes: padded, used: bytes.count, isValue: isValue)
+            var salvage = Salvage(bytes: padded, used: bytes.count)
             salvage.run(from: start, after: crcs)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
             if salvage.work <= 0 { problems.append("has too much damage to search completely") }

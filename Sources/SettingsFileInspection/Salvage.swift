@@ -1,4 +1,5 @@
 import SettingsFile
+import TypedDefaults
 
 /// Searches for whole records after damage.
 ///
@@ -13,8 +14,6 @@ struct Salvage {
     private(set) var found: [ByteString: [UInt8]?] = [:]
     /// The number of bytes that may still be summed. Without a limit, some inputs would take days.
     private(set) var work = 8 * RecordFormat.sizeLimit
-    /// Returns whether the bytes are a value that this version can read.
-    let isValue: (UnsafeRawBufferPointer) -> Bool
 
     private typealias Record = RecordFormat.Commit
 
@@ -102,7 +101,7 @@ struct Salvage {
             if let offset = value {
                 // A value that this version cannot read stays in the file.
                 let value = UnsafeRawBufferPointer(rebasing: bytes[offset])
-                if isValue(value) { found[key] = Array(value) }
+                if ByteReader.wholeValue(value) != nil { found[key] = Array(value) }
             } else {
                 found[key] = .some(nil)
             }

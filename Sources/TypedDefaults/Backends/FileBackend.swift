@@ -1,4 +1,4 @@
-package import SettingsFile
+import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
 package final class FileBackend: DefaultsBackend {
@@ -131,7 +131,7 @@ package final class FileBackend: DefaultsBackend {
 }
 
 extension DefaultsError {
-    package init(_ error: SettingsFileError) {
+    init(_ error: SettingsFileError) {
         let kind: Kind =
             switch error.kind {
             case .unreadable: .unreadable
