@@ -178,56 +178,6 @@
                 }
             }
 
-            /// Its descriptor may refer to another file, such as the child's own watch.
-            @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let settings = try Self.createFile(path)
-                    let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
-                    let numbers = Guarded<[Int32]>([])
-                    let isOver = DispatchSemaphore(value: 0)
-                    settings.watch {
-                        let isFirst = hasForked.withLock { hasForked in
-                            defer { hasForked = true }
-                            return !hasForked
-                        }
-                        guard isFirst else { return }
-                        let child = forkProcess()
-                        guard child == 0 else {
-                            status.withLock { $0 = Self.waitForExit(of: child) }
-                            isOver.signal()
-                            return
-                        }
-                        // Do not use a signal, because the threads of the library block
-                        // signals.
-                        let thread = "/proc/self/task/\(getpid())/stat"
-                        _ = startThread {
-                            for _ in 0..<10_000 {
-                                let status = (try? String(contentsOfFile: thread, encoding: .utf8)) ?? ""
-                                if status.contains(") Z") { _exit(0) }
-                                usleep(1_000)
-                            }
-                            _exit(1)
-                        }
-                        for number in numbers.withLock({ $0 }) { dup2(0, number) }
-                    }
-                    numbers.withLock { numbers in
-                        numbers = (0..<1_024).filter { number in
-                            let link = "/proc/self/fd/\(number)"
-                            return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?
-                                .contains("inotify") == true
-                        }
-                    }
-                    let other = SettingsFile(path: path)
-                    try other.beginWrite()
-                    var record = RecordWriter()
-                    record.append("number", raw: [2, 0, 0, 0, 0, 0, 0, 0, 0])
-                    try other.commit(&record)
-                    other.endWrite()
-                    isOver.wait()
-                    #expect(status.withLock { $0 } == 0)
-                }
-            }
-
             /// A new thread of a child can have the `pthread_t` of a thread of the parent.
             @Test func aThreadOfAChildIsNotTakenForOneOfItsParent() async {
                 await #expect(processExitsWith: .success) {
@@ -381,30 +331,6 @@
                         backend: FileBackend(path: "/test.defaults", durability: .immediate))
                     #expect(throws: Never.self) { try UserDefault(key, in: immediate).store.save(4) }
                     #expect(suite[key] == 4)
-                }
-            }
-
-            /// Another thread may print while the file is opened.
-            @Test func closedStandardDescriptorsAreNeverOpenedBriefly() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    // Create the file first, because this call also uses a low descriptor.
-                    _ = FileManager.default.createFile(atPath: path, contents: Data())
-                    close(2)
-                    let directory = try File.existingDirectory(
-                        URL(filePath: path).deletingLastPathComponent().path)
-                    let (isOver, isPrinting, written) = (Guarded(false), Guarded(false), Guarded(0))
-                    let thread = Thread {
-                        isPrinting.withLock { $0 = true }
-                        while !isOver.withLock({ $0 }) {
-                            for _ in 0..<100 where write(2, "printed", 7) > 0 { written.withLock { $0 += 1 } }
-                        }
-                    }
-                    thread.start()
-                    while !isPrinting.withLock({ $0 }) { usleep(1_000) }
-                    for _ in 0..<5_000 { _ = try directory.file("test.defaults", .readWrite) }
-                    isOver.withLock { $0 = true }
-                    while !thread.isFinished { usleep(1_000) }
-                    #expect(written.withLock { $0 } == 0)
                 }
             }
 
