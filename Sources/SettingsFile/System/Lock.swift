@@ -97,8 +97,6 @@ package final class RecursionCheckingLock: Sendable {
         var waiters: [Waiter] = []
         /// The number of calls that acquire the lock.
         var tickets: UInt64 = 0
-        /// Whether a thread that did not wait has left a request to the holder.
-        var hasRequest = false
         var holderDeadline: MonotonicTime?
         /// The time before which threads do not wait, because one has already timed out waiting for
         /// this holder.
@@ -147,40 +145,18 @@ package final class RecursionCheckingLock: Sendable {
 
     package var isHeldByCaller: Bool { locked.withLock { $0.holder == AfterUnlock.thread } }
 
-    /// Acquires the lock if it is free. Otherwise, leaves a request that ``release()`` returns to
-    /// the holder.
-    ///
-    /// - Returns: Whether the lock was free.
-    package func acquireOrRequest() -> Bool {
-        locked.withLock { state in
-            guard state.holder == nil else {
-                state.hasRequest = true
-                return false
-            }
-            state.tickets &+= 1
-            state.holder = AfterUnlock.thread
-            return true
-        }
-    }
-
     /// Hands the lock to the oldest waiter, or unlocks it.
-    ///
-    /// - Returns: Whether the caller must process the request, because no other thread has acquired
-    ///   the lock.
-    @discardableResult
-    package func release() -> Bool {
+    package func release() {
         locked.withLock { state in
             state.futileUntil = nil
             guard !state.waiters.isEmpty else {
                 (state.holder, state.holderDeadline) = (nil, nil)
-                defer { state.hasRequest = false }
-                return state.hasRequest
+                return
             }
             let next = state.waiters.removeFirst()
             (state.holder, state.holderDeadline) = (next.thread, next.deadline)
             next.hasLock = true
             next.signal()
-            return false
         }
     }
 }

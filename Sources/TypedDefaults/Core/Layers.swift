@@ -80,6 +80,7 @@ struct LayeredValue {
     /// The values that do not have the slot's type.
     fileprivate var refused: [PropertyList] = []
 
+    var isEmpty: Bool { before == nil && behind == nil }
     /// Whether a value of another type was reported.
     var isReported: Bool { !refused.isEmpty }
 }
@@ -120,38 +121,11 @@ extension Conversion {
 
 // Called while the lock of the suite is held.
 extension Slot {
-    /// Whether a layer has a value that hides the stored one.
-    var isCovered: Bool { state.layer.before != nil }
-
-    /// Returns the effective value for a stored one.
-    func effective(_ stored: Found) -> Found {
+    /// Returns the effective value for a stored one; `nil` if that is not known.
+    func effective(_ stored: Found?) -> Found {
         if let before = state.layer.before { return before.found }
-        if stored == .nothing, let behind = state.layer.behind { return behind.found }
-        return stored
-    }
-
-    /// Returns the effective values for two stored ones, which differ; `nil` if these are the same.
-    func effectiveChange(_ old: Found, _ new: Found) -> (Found, Found)? {
-        guard state.layer.behind != nil else { return (old, new) }
-        let (old, new) = (effective(old), effective(new))
-        return old == new ? nil : (old, new)
-    }
-
-    /// The effective value, as observers know it.
-    var observed: Found { effective(state.entry?.observed ?? .nothing) }
-
-    /// Replaces the layers' values.
-    ///
-    /// - Returns: Whether there are refused values that differ from the previous ones, so that they
-    ///   must be reported.
-    func setLayer(_ new: LayeredValue, isBypassed: Bool) -> Bool {
-        state.isCurrent = false
-        if case .missing = state.seen.content { state.seen = state.seen.with(.notDecoded) }
-        state.isBypassed = isBypassed || new.before != nil
-        let isNew = new.isReported && new.refused != state.layer.refused
-        let refused = new.isReported ? new.refused : state.layer.refused
-        state.layer = LayeredValue(before: new.before, behind: new.behind, refused: refused)
-        return isNew
+        if let stored, stored != .nothing, stored != .unavailable { return stored }
+        return state.layer.behind?.found ?? .nothing
     }
 }
 
@@ -166,13 +140,18 @@ extension SuiteCore {
             return state.allSlots
         }
         let values = slots.map { (slot: $0, value: layers.value(of: $0)) }
-        let refusals = state.withLock { state -> [DefaultsError] in
+        let (refusals, outcome) = state.withLock { state -> ([DefaultsError], State.Outcome) in
+            var (refusals, outcome) = ([DefaultsError](), State.Outcome())
             // Otherwise, the thread that has set other layers since then does the rest.
-            guard state.layers === layers else { return [] }
-            return values.flatMap { slot, value in
-                state.setLayer(value.value, of: slot) ? value.refusals : []
+            guard state.layers === layers else { return (refusals, outcome) }
+            for (slot, value) in values where state.setLayer(value.value, of: slot, &outcome) {
+                refusals += value.refusals
             }
+            state.layerChanges += 1
+            state.noteSlots(.local)
+            return (refusals, outcome)
         }
+        finish(outcome)
         for refusal in refusals { report(refusal) }
         deliver()
     }
@@ -242,17 +221,25 @@ extension SuiteCore {
 }
 
 extension SuiteCore.State {
-    /// Replaces the layers' values for a slot, and queues events if that changes the effective
-    /// value. The Observation framework is also notified if the value comes from elsewhere.
+    /// Replaces the layers' values for a slot, and queues an event if that changes the effective
+    /// value. The Observation framework is also told if the value comes from elsewhere.
     ///
-    /// - Returns: Whether a refused value must be reported.
-    fileprivate mutating func setLayer(_ layer: LayeredValue, of slot: Slot) -> Bool {
-        let (old, before) = (slot.observed, slot.state.layer)
-        let isReportDue = slot.setLayer(layer, isBypassed: isBypassed)
-        let (new, after) = (slot.observed, slot.state.layer)
-        let isFromOther = before.before?.layer != after.before?.layer || before.behind?.layer != after.behind?.layer
-        if slot.state.isTracked, old != new || isFromOther { queue(.trackedChange(slot), .local) }
-        if old != new { queueChange(of: slot, old, new, new == .nothing ? .removed : .set, .local) }
-        return isReportDue
+    /// - Returns: Whether there are refused values that differ from the previous ones, so that they
+    ///   must be reported.
+    mutating func setLayer(_ new: LayeredValue, of slot: Slot, _ outcome: inout Outcome) -> Bool {
+        let (stored, before) = (slot.state.entry?.stored, slot.state.layer)
+        let old = slot.effective(stored)
+        slot.state.isBypassed = isBypassed || new.before != nil
+        slot.state.layer = new
+        if !new.isReported { slot.state.layer.refused = before.refused }
+        if slot.isForeign(slot.state.seen) { outcome.old.append(slot.state.seen) }
+        slot.state.seen = .unread
+        let effective = slot.effective(stored)
+        let isFromOther = before.before?.layer != new.before?.layer || before.behind?.layer != new.behind?.layer
+        if old != effective || isFromOther, exchange(&slot.state.isAccessed, with: false) {
+            outcome.tracked.append(slot)
+        }
+        if old != effective { queueChange(of: slot, old, effective, effective == .nothing ? .removed : .set, .local) }
+        return new.isReported && new.refused != before.refused
     }
 }

@@ -8,8 +8,8 @@ extension DefaultsSuite {
     /// let token = suite.observe(.volume, .theme, initial: true) { volume, theme in … }
     /// ```
     ///
-    /// The values are read in one step, as by ``read(_:_:)``, at the change or later. A key has its
-    /// default in place of a value that is missing or cannot be read.
+    /// The values are those right after the commit. A key has its default in place of a value that
+    /// is missing or cannot be read.
     ///
     /// Name a parameter for each key: the compiler of Swift 6.3 crashes at `$0` for three or more.
     ///
@@ -31,7 +31,7 @@ extension DefaultsSuite {
     /// for await (volume, theme) in suite.values(.volume, .theme) { … }
     /// ```
     ///
-    /// The values are read in one step. A slow consumer misses some, but never the last ones.
+    /// The values are those of one commit. A slow consumer misses some, but never the last ones.
     // Not `First, Second, each Other`: Swift 6.3 miscompiles a closure over a tuple of single parts
     // and a pack that is passed as a closure over a generic element.
     public func values<each Value>(_ keys: repeat DefaultKey<each Value>) -> DefaultUpdates<(repeat each Value)> {
@@ -45,52 +45,23 @@ extension DefaultsSuite {
         let suite = current
         var slots: [Slot] = []
         repeat slots.append(Setting(suite, each keys).slot)
-        let observed = ObservedSlots(slots, suite)
-        let observer = Observer<SlotChange> { _ in
-            guard var contents = observed.newContents() else { return }
-            handler((repeat contents.next(each keys)))
+        let observer = Observer { [slots] notice in
+            guard case .ofSlots(let found) = notice else { return }
+            var values = SlotValues(rest: zip(slots, found).makeIterator())
+            handler((repeat values.next(each keys)))
         }
         return suite.core.observe(slots, observer, initial: initial)
     }
 }
 
-/// What an observer of several slots has received last.
-private final class ObservedSlots: Sendable {
-    private typealias Effective = (stored: PropertyList?, content: SeenValue.Content)
-    private let slots: [Slot]
-    private let suite: DefaultsSuite
-    private let last = Locked<[PropertyList?]?>(nil)
+/// The values of several slots, in their order.
+private struct SlotValues {
+    var rest: Zip2Sequence<[Slot], [Found]>.Iterator
 
-    init(_ slots: [Slot], _ suite: DefaultsSuite) { (self.slots, self.suite) = (slots, suite) }
-
-    /// Returns the current contents, or `nil` if they are the last ones: a commit that changes two
-    /// keys causes an event for each.
-    func newContents() -> Contents? {
-        let read = { [slots] () throws(DefaultsError) in slots.map(self.effective) }
-        // If other writers keep writing for too long, the values may be from two moments.
-        let values = (try? suite.consistently(read)) ?? slots.map(effective)
-        let new = values.map(\.stored)
-        guard last.withLock({ exchange(&$0, with: new) }) != new else { return nil }
-        return Contents(rest: values.map(\.content)[...])
-    }
-
-    /// Returns the effective value of a slot; nothing if it cannot be read.
-    private func effective(_ slot: Slot) -> Effective {
-        let layered = suite.core.layered(slot)
-        if let before = layered.before { return (before.stored, slot.decode(before.stored)) }
-        let seen = try? suite.core.seen(slot)
-        if let seen, seen.stored != nil { return (seen.stored, seen.content) }
-        guard let behind = layered.behind else { return (nil, .missing) }
-        return (behind.stored, slot.decode(behind.stored))
-    }
-
-    /// Contents in the order of the slots.
-    struct Contents {
-        fileprivate var rest: ArraySlice<SeenValue.Content>
-
-        mutating func next<Value>(_ key: DefaultKey<Value>) -> Value {
-            guard case .value(let box)? = rest.popFirst(), let box = box as? Box<Value> else { return key.defaultValue }
-            return box.value
-        }
+    mutating func next<Value>(_ key: DefaultKey<Value>) -> Value {
+        guard let (slot, found) = rest.next(), case .value(let stored) = found,
+            case .value(let box) = slot.decode(stored), let box = box as? Box<Value>
+        else { return key.defaultValue }
+        return box.value
     }
 }

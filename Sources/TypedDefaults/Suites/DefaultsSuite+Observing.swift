@@ -19,7 +19,8 @@ extension DefaultsSuite {
         prefix: String = "", _ handler: @escaping @Sendable (SuiteChange) -> Void
     ) -> ObservationToken {
         let suite = current
-        let observer = Observer<SuiteChange> { change in
+        let observer = Observer { notice in
+            guard case .ofSuite(let change) = notice else { return }
             handler(SuiteChange(keys: change.keys.map(suite.withoutPrefix), origin: change.origin))
         }
         return suite.core.observe(prefix: suite.withPrefix(prefix), observer)

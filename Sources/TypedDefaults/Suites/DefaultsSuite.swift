@@ -123,7 +123,7 @@ public struct DefaultsSuite: Sendable {
 
     /// Whether a handler has not yet returned from a change, for tests.
     package var hasWaitingChanges: Bool {
-        currentCore.state.withLock { !$0.observers.queue.isIdle || !$0.observers.initialCalls.isEmpty }
+        currentCore.state.withLock { !$0.observers.queue.isIdle || $0.observers.initialCalls > 0 }
     }
 
     /// Passes an error to the failure handler, once no lock is held. For what you build on a suite,

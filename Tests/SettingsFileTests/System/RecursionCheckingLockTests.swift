@@ -52,17 +52,6 @@ struct RecursionCheckingLockTests {
         #expect(record.tickets.count == 4)
     }
 
-    @Test func theLastHolderReceivesARequest() throws {
-        let lock = RecursionCheckingLock()
-        #expect(lock.acquireOrRequest())
-        #expect(!lock.release())
-        try lock.acquire(timeout: .zero)
-        #expect(!lock.acquireOrRequest())
-        #expect(lock.release())
-        #expect(lock.acquireOrRequest())
-        #expect(!lock.release())
-    }
-
     @Test func acquiringTwiceOnOneThreadThrows() throws {
         let lock = RecursionCheckingLock()
         try lock.acquire(timeout: .seconds(Int64.max))

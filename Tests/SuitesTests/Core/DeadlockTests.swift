@@ -87,9 +87,9 @@ struct DeadlockTests {
                 let settings = Settings()
                 settings.holder.set(Holder())
                 _ = settings.holder.get()
+                let before = settings.ended.get() ?? 0
                 // Another process replaces the value: the next read releases it.
                 settings.backend.write(["item": "item", "number": 1], forKey: "holder")
-                let before = settings.ended.get() ?? 0
                 #expect(settings.holder.get()?.number == 1)
                 #expect(settings.ended.get() ?? 0 > before)
                 // This process replaces the value: it is released after the write, because its

@@ -184,13 +184,9 @@ extension DefaultsSuite {
     func consistently<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         defer { core.deliver() }
         for _ in 0..<(core.traits.readsMayLag ? 200 : 10) {
-            let (marks, generation) = (core.state.withLock { $0.commitMarks }, try core.catchUp())
-            // A commit under way may take effect during the read.
-            guard marks % 2 == 0 else { continue }
+            guard let moment = try core.moment() else { continue }
             let result = try read()
-            if core.state.withLock({ $0.commitMarks }) == marks, core.backend.generation == generation {
-                return result
-            }
+            if core.isStill(moment) { return result }
         }
         // Other writers keep writing, so make them wait once, unless they are on other machines.
         guard core.traits.readsMayLag else { return try core.write(read) }

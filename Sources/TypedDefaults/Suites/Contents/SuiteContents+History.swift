@@ -143,7 +143,7 @@ extension DefaultsSuite {
     /// - Throws: A ``DefaultsError`` if they cannot be read.
     public func appliedMigrations() throws -> [String] {
         let suite = current
-        _ = try suite.core.catchUp()
+        try suite.core.refresh()
         guard let history = try suite.stored(Histories.keyName)?.get() else { return [] }
         do throws(DefaultsError) { return try Histories.steps(in: history) } catch {
             throw error.about(key: suite.withPrefix(Histories.keyName))
