@@ -95,8 +95,9 @@ package struct Log {
         guard try unlocked.identity() == file.identity() else { throw FileFailure.isReplacedMeanwhile }
         let words = try HeaderWords(unlocked)
         // Loaded before the records are read: what is behind this end may be written over.
-        guard let committed = words.committed else { throw FileFailure.isOverwritten }
+        // The flushed end first, so that it is not beyond the other one.
         let flushed = words.flushed
+        guard let committed = words.committed else { throw FileFailure.isOverwritten }
         let limit = committed.limit(flushed: flushed)
         let size = max(status.size, min(committed.end, RecordFormat.sizeLimit + RecordFormat.reserve))
         let bytes = try file.read(at: 0, count: size)

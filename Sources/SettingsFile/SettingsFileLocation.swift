@@ -99,7 +99,8 @@ package struct SettingsFileLocation {
         do throws(FileFailure) {
             directory = try creating ? Self.makeFolder(folder) : File.existingDirectory(folder)
         } catch let error where isTarget && error.isMissing {
-            throw FileFailure("it is a symbolic link into the folder \(folder), which does not exist", code: error.code)
+            // Not a missing file, which would be an empty suite: a volume may not be mounted.
+            throw FileFailure("it is a symbolic link into the folder \(folder), which does not exist")
         }
         // All users of a container share its volumes.
         if try directory.status().isWorldWritable, try !directory.isMountRoot {

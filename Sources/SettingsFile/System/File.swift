@@ -42,6 +42,8 @@ package struct FileFailure: Error {
 
     package var isMissing: Bool { code == ENOENT }
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
+    /// Whether the file cannot be used where it is, which its readers report.
+    var isOfPlace: Bool { code == 0 || isMissing || isPermissionDenied }
     var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
     /// Also true over a quota.

@@ -81,7 +81,7 @@ final class FileWatch: Sendable {
         do throws(FileFailure) {
             try Self.arm(id)
             failure = nil
-        } catch let error where error.isMissing || error.isPermissionDenied {
+        } catch let error where error.isOfPlace {
             _ = Self.report(id)
             failure = nil
         } catch {
@@ -114,7 +114,7 @@ final class FileWatch: Sendable {
             guard let old = watches.files[id] else { return }
             if watches.events == nil {
                 let events = try FileEvents()
-                guard startThread({ run(events) }) else { throw FileFailure("the system refused a thread") }
+                guard startThread({ run(events) }) else { throw FileFailure("the system refused a thread", code: -1) }
                 watches.events = events
             }
             guard let events = watches.events else { return }
@@ -165,8 +165,7 @@ final class FileWatch: Sendable {
             do throws(FileFailure) { try arm(id) } catch {
                 // The folder is gone, or a limit of the system is reached. Poll until waiting works
                 // again.
-                let isUnusable = error.isMissing || error.isPermissionDenied
-                pause = isUnusable ? min(max(pause, 50_000) * 2, 2_000_000) : 100_000
+                pause = error.isOfPlace ? min(max(pause, 50_000) * 2, 2_000_000) : 100_000
                 continue
             }
             pause = 2_000
