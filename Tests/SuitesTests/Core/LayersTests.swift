@@ -10,6 +10,51 @@ private let number = DefaultKey("number", default: 1)
 private func arguments(_ text: String...) -> [DefaultsSuite.Layer] { [.arguments(text), .stored] }
 
 struct LayersTests {
+    /// A server follows a file by setting its layers again.
+    @Test func severalKeysAreReadFromOneSetOfLayers() throws {
+        let suite = DefaultsSuite.inMemory()
+        let other = DefaultKey("other", default: 1)
+        let isOver = Guarded(false)
+        let ended = onThread {
+            var count = 1
+            while !isOver.withLock({ $0 }) {
+                count += 1
+                suite.layers = [.values(["number": .integer(.init(count)), "other": .integer(.init(count))]), .stored]
+            }
+        }
+        for _ in 0..<5_000 {
+            let (one, two) = try suite.read(number, other)
+            #expect(one == two)
+        }
+        isOver.withLock { $0 = true }
+        ended.wait()
+    }
+
+    /// Also if a handler takes longer than the next commits.
+    @Test(arguments: Backend.allCases)
+    func observersOfSeveralKeysGetTheValuesOfEachCommit(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let other = DefaultKey("other", default: 1)
+            let heard = Guarded<[Int]>([])
+            let token = suite.observe(number, other) { number, other in
+                #expect(number == other)
+                heard.withLock { $0.append(number) }
+                usleep(1_000)
+            }
+            onThreads(4) { _ in
+                for _ in 0..<20 {
+                    _ = try? suite.update { contents in
+                        contents[number] += 1
+                        contents[other] += 1
+                    }
+                }
+            }
+            suite.waitForHandlers()
+            #expect(heard.withLock { $0 } == Array(2...81))
+            token.cancel()
+        }
+    }
+
     @Test(arguments: Backend.allCases)
     func layersSetLateAreReadAndNeverStored(backend: Backend) throws {
         try backend.withSuite { suite in
