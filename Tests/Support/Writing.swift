@@ -32,7 +32,7 @@
             let opened = try Log.opening(
                 directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
                 isWritable: true, sizeLimit: RecordFormat.sizeLimit)
-            guard let opened else { throw CocoaError(.fileReadCorruptFile) }
+            guard let opened else { throw CocoaError(.fileNoSuchFile) }
             return opened
         }
     }

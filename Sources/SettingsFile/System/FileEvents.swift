@@ -51,7 +51,7 @@ struct FileEvents {
             var found = Array(repeating: kevent(), count: 64)
             var rest = (end - .now).systemTime
             let count = kevent(queue.descriptor, nil, 0, &found, Int32(found.count), &rest)
-            return found.prefix(max(0, Int(count))).map { Event(watch: Int32($0.ident), name: nil) }
+            return found.prefix(Int(clamping: max(0, count))).map { Event(watch: Int32($0.ident), name: nil) }
         }
     #elseif os(Linux) || os(Android)
         init() throws(FileFailure) { queue = try File("inotify_init1") { inotify_init1(Int32(IN_CLOEXEC)) } }
