@@ -114,6 +114,7 @@ final class FileWatch: Sendable {
             guard let old = watches.files[id] else { return }
             if watches.events == nil {
                 let events = try FileEvents()
+                // The code is not 0, because this is no fault of the place.
                 guard startThread({ run(events) }) else { throw FileFailure("the system refused a thread", code: -1) }
                 watches.events = events
             }

@@ -222,7 +222,7 @@ extension SuiteCore {
 
 extension SuiteCore.State {
     /// Replaces the layers' values for a slot, and queues an event if that changes the effective
-    /// value. The Observation framework is also told if the value comes from elsewhere.
+    /// value. The Observation framework is also notified if the value comes from elsewhere.
     ///
     /// - Returns: Whether there are refused values that differ from the previous ones, so that they
     ///   must be reported.

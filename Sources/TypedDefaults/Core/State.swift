@@ -177,7 +177,7 @@ extension SuiteCore.State {
     struct Outcome {
         /// Old values, whose release may run code of the program.
         var old: [SeenValue] = []
-        /// The slots that were read, and whose change the Observation framework must be told.
+        /// The slots that were read, and whose change the Observation framework must hear of.
         var tracked: [Slot] = []
     }
 
@@ -207,6 +207,7 @@ extension SuiteCore.State {
         return outcome
     }
 
+    /// Puts a value into the state.
     @inline(__always)
     private mutating func put(
         _ new: NamedValue, isOther: Bool, _ origin: ChangeOrigin, _ outcome: inout Outcome, _ changed: inout [String]
