@@ -17,7 +17,7 @@ struct FailureReportTests: SettingsFileTests {
             try overwrite(file, at: end - 4, with: [1, 2, 3])
             let reports = Guarded<[String]>([])
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
-            backend.attach { event in
+            backend.watch(.failures) { event in
                 if case .failed(let error) = event { reports.withLock { $0.append(error.reason) } }
             }
             try backend.writing {
@@ -40,7 +40,7 @@ struct FailureReportTests: SettingsFileTests {
             try withFile { file in
                 let backend = FileBackend(path: file.path)
                 let reports = Guarded<[String]>([])
-                backend.attach { event in
+                backend.watch(.failures) { event in
                     if case .failed(let error) = event { reports.withLock { $0.append(error.reason) } }
                 }
                 func grow(_ count: Int) throws {

@@ -27,7 +27,7 @@ struct WaitingWritersTests: SettingsFileTests {
             let store = open(file, timeout: timeout)
             try store.save(1)
             let holder = FileBackend(path: file.path)
-            try holder.beginWrite()
+            try holder.file.beginWrite()
             let longest = Guarded(Duration.zero)
             onThreads(6) { index in
                 let time = Self.timeOut { try store.save(index + 2) }
@@ -35,7 +35,7 @@ struct WaitingWritersTests: SettingsFileTests {
             }
             #expect(longest.withLock { $0 } < timeout * 2)
             #expect(store.get() == 1)
-            holder.endWrite()
+            holder.file.endWrite()
             try store.save(2)
         }
     }
@@ -46,14 +46,14 @@ struct WaitingWritersTests: SettingsFileTests {
             let store = open(file, timeout: timeout)
             try store.save(1)
             let holder = FileBackend(path: file.path)
-            try holder.beginWrite()
+            try holder.file.beginWrite()
             #expect(Self.timeOut { try store.save(2) } >= timeout)
             #expect(Self.timeOut { try store.save(3) } < timeout)
             // A holder that makes progress is worth waiting for.
             try holder.commit([("number", 4)])
             #expect(Self.timeOut { try store.save(5) } >= timeout)
             #expect(store.get() == 4)
-            holder.endWrite()
+            holder.file.endWrite()
             try store.save(6)
             #expect(store.get() == 6)
         }

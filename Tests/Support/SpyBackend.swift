@@ -107,11 +107,14 @@ package final class SpyBackend: DefaultsBackend {
 
     package var isWatched: Bool { state.withLock { $0.isWatched } }
 
-    package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        state.withLock { $0.handler = handler }
-    }
-
-    package func follow(_ key: String?, isOn: Bool) {
-        state.withLock { if let key { $0.followed[key, default: 0] += isOn ? 1 : -1 } else { $0.isWatched = isOn } }
+    package func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        state.withLock { state in
+            switch subject {
+            case .failures: state.handler = handler
+            case .changes: state.isWatched = handler != nil
+            case .key(let key): state.followed[key, default: 0] += handler != nil ? 1 : -1
+            }
+        }
+        return false
     }
 }

@@ -12,16 +12,14 @@
 
         /// Commits edits in a write of their own.
         package func write(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            try beginWrite()
-            defer { endWrite() }
-            try commit(edits)
+            try write { () throws(DefaultsError) in try commit(edits) }
         }
 
-        /// Runs `body` between `beginWrite()` and `endWrite()`.
-        package func writing<Result>(_ body: () throws -> Result) throws -> Result {
-            try beginWrite()
-            defer { endWrite() }
-            return try body()
+        /// Runs a body that may throw any error as one write.
+        package func writing<Value>(_ body: () throws -> Value) throws -> Value {
+            var result: Result<Value, any Error>?
+            try write { result = Result { try body() } }
+            return try result!.get()
         }
     }
 

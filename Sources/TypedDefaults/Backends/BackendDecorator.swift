@@ -4,7 +4,7 @@
 /// final class ReadOnlyBackend: BackendDecorator {
 ///     let base: any DefaultsBackend
 ///     init(_ base: any DefaultsBackend) { self.base = base }
-///     func isManaged(_ key: String) -> Bool { true }
+///     func layer(of key: String) -> BackendLayer { .managed }
 ///     func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
 ///         throw DefaultsError(.managed, reason: "read only")
 ///     }
@@ -27,26 +27,22 @@ extension BackendDecorator {
     public func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
         try base.commit(edits, over: generation)
     }
-    /// Begins a write of the base.
-    public func beginWrite() throws(DefaultsError) { try base.beginWrite() }
-    /// Ends a write of the base.
-    public func endWrite() { base.endWrite() }
+    /// Runs the body in a write of the base.
+    public func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) { try base.write(body) }
     /// The generation of the base.
     public var generation: UInt64? { base.generation }
     /// Returns the changes of the base.
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
         try base.changes(since: generation)
     }
-    /// Passes on the events of the base.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { base.attach(handler) }
-    /// Follows the base.
-    public func follow(_ key: String?, isOn: Bool) { base.follow(key, isOn: isOn) }
+    /// Watches the base.
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        base.watch(subject, handler)
+    }
     /// Flushes the base.
     public func synchronize() throws(DefaultsError) { try base.synchronize() }
-    /// Returns whether an administrator provides the value in the base.
-    public func isManaged(_ key: String) -> Bool { base.isManaged(key) }
-    /// Returns whether the base stores a value.
-    public func isStored(_ key: String) throws(DefaultsError) -> Bool { try base.isStored(key) }
+    /// Returns where the base has a value from.
+    public func layer(of key: String) throws(DefaultsError) -> BackendLayer { try base.layer(of: key) }
     /// The traits of the base.
     public var traits: BackendTraits { base.traits }
 }

@@ -16,18 +16,18 @@
 ///    ``DefaultsError/Kind/unknownOutcome``.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
 ///    `nil`, and is never overwritten.
-/// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
-///    so in ``BackendTraits/readsMayLag``, has a ``generation``, and ``commit(_:over:)`` stores
-///    nothing once another writer has committed after the generation that it names. Its reads show
-///    the commits of other machines whole and in their order, never go back, and end with the
-///    newest values. They show a commit of its own when ``commit(_:over:)`` returns, and
-///    ``generation`` changes as soon as they do.
+/// 6. If other writers need not wait during ``write(_:)``, the backend says so in
+///    ``BackendTraits/readsMayLag``, has a ``generation``, and ``commit(_:over:)`` stores nothing
+///    once another writer has committed after the generation that it names. Its reads show the
+///    commits of other machines whole and in their order, never go back, and end with the newest
+///    values. They show a commit of its own when ``commit(_:over:)`` returns, and ``generation``
+///    changes as soon as they do.
 ///
 /// The library's own backend for `UserDefaults` keeps rules 3 and 6 only within one process:
 /// `UserDefaults` offers no more.
 ///
-/// Any thread may call a backend at any time. ``commit(_:over:)`` is called only between
-/// ``beginWrite()`` and ``endWrite()``, and after a commit that has stored edits not again.
+/// Any thread may call a backend at any time. ``commit(_:over:)`` is called only in the body of
+/// ``write(_:)``, and after a commit that has stored edits not again.
 ///
 /// The laws of the product `TypedDefaultsTesting` check a backend.
 ///
@@ -47,18 +47,15 @@
 ///
 /// ### Several writers
 ///
-/// - ``beginWrite()``
-/// - ``endWrite()``
+/// - ``write(_:)``
 /// - ``generation``
 /// - ``changes(since:)``
-/// - ``follow(_:isOn:)``
-/// - ``attach(_:)``
+/// - ``watch(_:_:)``
 ///
 /// ### What a backend can do
 ///
 /// - ``traits``
-/// - ``isStored(_:)``
-/// - ``isManaged(_:)``
+/// - ``layer(of:)``
 /// - ``synchronize()``
 // Everything that a backend needs is here. The additional methods of the library's own backends
 // only make memory and the settings file faster. `ByteString`, which compares keys by their bytes,
@@ -66,8 +63,8 @@
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     ///
-    /// This need not reflect changes by other code before ``changes(since:)`` or ``beginWrite()``
-    /// has found them.
+    /// This need not reflect changes by other code before ``changes(since:)`` or ``write(_:)`` has
+    /// found them.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
 
     /// Returns all stored keys, in any order.
@@ -86,17 +83,14 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///   ``DefaultsError/Kind/unknownOutcome`` if it is unknown whether the edits were stored.
     func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome
 
-    /// Waits for other processes to finish writing to the same storage, then makes their changes
-    /// visible.
+    /// Runs `body`, once, while no other process writes to the same storage. First waits for those
+    /// that do, and makes their changes visible.
     ///
-    /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if
-    /// this returns.
+    /// The suite lets one thread of its process write at a time.
     ///
-    /// - Throws: ``DefaultsError/Kind/timedOut`` if other processes do not finish.
-    func beginWrite() throws(DefaultsError)
-
-    /// Lets other processes write.
-    func endWrite()
+    /// - Throws: What `body` throws, or ``DefaultsError/Kind/timedOut`` if other processes do not
+    ///   finish.
+    func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError)
 
     /// A number that grows as soon as a value may have changed, and when reads start or stop
     /// throwing; `nil` if the backend cannot know that.
@@ -112,69 +106,53 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// - Parameter generation: An earlier ``generation``; 0 for any time.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
-    /// Takes the closure that receives the events that the backend finds on its own, such as
-    /// changes by other code. The backend calls it under no lock of its own.
+    /// Starts or stops passing events that the backend finds on its own to the suite.
     ///
-    /// The first suite on a backend calls this before anything else but ``traits``, under no lock,
-    /// so a backend may create suites here. The call can repeat: after the last suite on the
-    /// backend was released and a new one is created, or when several threads create the first one
-    /// at the same time. Keep the last closure: all suites in a process that share a place must
-    /// share the backend.
-    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void)
-
-    /// Starts or stops reporting changes by other code as ``BackendEvent/changed(keys:)``, soon
-    /// after they are made.
+    /// The suite watches the failures from the beginning: the first suite on a backend calls this
+    /// before anything else but ``traits``, under no lock, so a backend may create suites here. It
+    /// watches all changes from when the first observer is added until the last one is removed, and
+    /// beside them each key that is observed, or tracked by the Observation framework. A backend
+    /// that can only watch everything ignores the keys, and one that can watch keys ignores
+    /// `changes`. After this returns, the suite itself reads the changes so far.
     ///
-    /// The suite follows everything, by passing `nil`, from when the first observer is added until
-    /// the last one is removed. It also follows each key that is observed, or tracked by the
-    /// Observation framework. A backend that can only watch everything ignores the keys, and one
-    /// that can watch keys ignores `nil`. After this returns, the suite itself reads the changes so
-    /// far.
-    ///
-    /// While nothing is followed, a backend need not report a change, and the suite ignores it: it
+    /// While no changes are watched, a backend need not report one, and the suite ignores it: it
     /// finds changes by ``generation`` alone, or, without one, by reading.
     ///
     /// - Parameters:
-    ///   - key: The key, or `nil` for all keys.
-    ///   - isOn: Whether to start. For one key calls nest: each call with `true` needs one with
-    ///     `false`.
-    func follow(_ key: String?, isOn: Bool)
+    ///   - subject: What to watch.
+    ///   - handler: Receives the events; called under no lock of the backend. A suite passes the
+    ///     same one for all subjects, or `nil` to stop. Watches of one key nest: each one that
+    ///     starts is stopped.
+    /// - Returns: Whether each change of the key by other code is reported from now on, with its
+    ///   key. If not, and if there is no ``generation``, each write of the suite reads all observed
+    ///   values again.
+    @discardableResult
+    func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool
 
     /// Returns once all commits so far survive a power failure, as far as the storage can guarantee
     /// that.
     func synchronize() throws(DefaultsError)
 
-    /// Returns whether an administrator provides the value, so that a commit of the key throws
-    /// ``DefaultsError/Kind/managed``.
-    func isManaged(_ key: String) -> Bool
-
-    /// Returns whether a value is stored under the key, readable or not. Called only with
-    /// ``BackendTraits/hasFallbackValues``.
-    func isStored(_ key: String) throws(DefaultsError) -> Bool
+    /// Returns where the value comes from that ``value(forKey:)`` returns for a key.
+    func layer(of key: String) throws(DefaultsError) -> BackendLayer
 
     /// The fixed properties of this backend.
     var traits: BackendTraits { get }
 }
 
 extension DefaultsBackend {
-    /// Does nothing.
-    public func beginWrite() {}
-    /// Does nothing.
-    public func endWrite() {}
+    /// Runs the body.
+    public func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) { try body() }
     /// Returns `nil`.
     public var generation: UInt64? { nil }
     /// Returns that any key may have changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
     /// Does nothing.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {}
-    /// Does nothing.
-    public func follow(_ key: String?, isOn: Bool) {}
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool { false }
     /// Does nothing.
     public func synchronize() {}
-    /// Returns false.
-    public func isManaged(_ key: String) -> Bool { false }
-    /// Returns whether the key has a value.
-    public func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
+    /// Returns that each value is stored.
+    public func layer(of key: String) -> BackendLayer { .stored }
     /// Returns the traits of a backend in this process, without a name.
     public var traits: BackendTraits { BackendTraits() }
 }
@@ -190,15 +168,13 @@ extension DefaultsBackend {
 /// - ``readsMayLag``
 /// - ``writeTimeout``
 /// - ``synchronizationDelay``
-/// - ``hasFallbackValues``
-/// - ``reportsChanges``
 public struct BackendTraits: Sendable {
     /// Where the values are stored, for messages; `nil` for storage without a name.
     public var location: String?
     /// How many bytes a key may have.
     public var keyLimit: Int
-    /// Whether a read may return a value that another machine has already replaced, even between
-    /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
+    /// Whether a read may return a value that another machine has already replaced, even during
+    /// ``DefaultsBackend/write(_:)``.
     ///
     /// Then the body of an update **may run again**: writers of other machines do not wait, so if
     /// one of them has committed since the body began, nothing is stored, and the body runs again
@@ -212,27 +188,14 @@ public struct BackendTraits: Sendable {
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     /// Zero means before a write returns, and `nil` means never.
     public var synchronizationDelay: Duration?
-    /// Whether a key without a stored value can still have a value, such as one that was registered
-    /// with `UserDefaults`.
-    ///
-    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and
-    /// ``DefaultsBackend/isStored(_:)`` distinguishes the two.
-    public var hasFallbackValues: Bool
-    /// Whether ``BackendEvent/changed(keys:)`` reports each change of a followed key.
-    ///
-    /// If not, and if there is no ``DefaultsBackend/generation``, each write of the suite reads all
-    /// observed values again.
-    public var reportsChanges: Bool
 
     /// Creates the traits of a backend. The default arguments suit a backend in this process.
     public init(
         location: String? = nil, keyLimit: Int = 4_096, readsMayLag: Bool = false,
-        writeTimeout: Duration = .seconds(2), synchronizationDelay: Duration? = nil,
-        hasFallbackValues: Bool = false, reportsChanges: Bool = false
+        writeTimeout: Duration = .seconds(2), synchronizationDelay: Duration? = nil
     ) {
         (self.location, self.keyLimit, self.readsMayLag) = (location, keyLimit, readsMayLag)
         (self.writeTimeout, self.synchronizationDelay) = (writeTimeout, synchronizationDelay)
-        (self.hasFallbackValues, self.reportsChanges) = (hasFallbackValues, reportsChanges)
     }
 }
 
@@ -249,6 +212,27 @@ public enum CommitOutcome: Sendable, Equatable {
     ///
     /// The suite begins the write again, so return this once a read returns the newer value.
     case changedMeanwhile
+}
+
+/// Where a value of a backend comes from.
+public enum BackendLayer: Sendable {
+    /// An administrator provides it. A commit of the key throws ``DefaultsError/Kind/managed``.
+    case managed
+    /// It is stored.
+    case stored
+    /// Nothing is stored, and other code provides a value, such as one that was registered with
+    /// `UserDefaults`.
+    case registered
+}
+
+/// What a suite hears of from its backend.
+public enum WatchedSubject: Sendable, Hashable {
+    /// ``BackendEvent/failed(_:)`` and ``BackendEvent/stale(since:)``.
+    case failures
+    /// ``BackendEvent/changed(keys:)`` of any key.
+    case changes
+    /// ``BackendEvent/changed(keys:)`` of one key.
+    case key(String)
 }
 
 /// An event that a backend finds on its own.

@@ -4,7 +4,6 @@ import SettingsFile
 package final class FileBackend: DefaultsBackend {
     let file: SettingsFile
     package let traits: BackendTraits
-    private let handler = AttachedHandler()
 
     /// - Parameters:
     ///   - path: An absolute path. Missing folders are created, accessible to the user only.
@@ -57,17 +56,21 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    package func beginWrite() throws(DefaultsError) { _ = try beginWrite(until: nil) }
+    package func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+        try write(until: nil) { _ throws(DefaultsError) in try body() }
+    }
 
-    /// Does the same as ``beginWrite()``, and returns the generation.
+    /// Does the same, and passes the generation to the body.
     ///
     /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
     ///   file.
-    func beginWrite(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
+    func write(
+        until deadline: MonotonicTime?, _ body: (UInt64?) throws(DefaultsError) -> Void
+    ) throws(DefaultsError) {
+        let generation = try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
+        defer { file.endWrite() }
+        try body(generation)
     }
-
-    package func endWrite() { file.endWrite() }
 
     package func commit(_ edits: BackendEdits, over _: UInt64?) throws(DefaultsError) -> CommitOutcome {
         .committed(generation: try commit(edits.map { Edit($0.key, $0.value) }))
@@ -110,17 +113,17 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.synchronize(isInBackground: true) }
     }
 
-    package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        self.handler.attach(handler)
-        file.attach { handler(.failed(DefaultsError($0))) }
-    }
-
-    package func follow(_ key: String?, isOn: Bool) {
-        guard key == nil else { return }
-        guard isOn else { return file.watch(nil) }
+    package func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        switch subject {
+        case .failures: file.attach { error in handler?(.failed(DefaultsError(error))) }
         // The generation shows which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
-        file.watch { [handler] in handler(.changed(keys: [])) }
+        case .changes:
+            let onChange: @Sendable () -> Void = { handler?(.changed(keys: [])) }
+            file.watch(handler == nil ? nil : onChange)
+        case .key: break
+        }
+        return false
     }
 
     private func translating<Result>(

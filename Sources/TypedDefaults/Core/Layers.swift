@@ -182,32 +182,32 @@ extension SuiteCore {
         defer { deliver() }
         let layered = layered(slot)
         if let before = layered.before { return .layer(before.layer) }
-        if backend.isManaged(slot.key) { return .layer("managed") }
+        if isManaged(slot.key) { return .layer("managed") }
         switch try stored(slot) {
         case .missing: return layered.behind.map { .layer($0.layer) } ?? .defaultValue
-        case .value: return try isStored(slot.key) ? .stored : .defaultValue
+        case .value: return try isRegistered(slot.key) ? .defaultValue : .stored
         case .notDecoded, .failure: return .defaultValue
         }
     }
 
     /// Returns whether something other than a write decides the value.
-    func isManaged(_ slot: Slot) -> Bool { layered(slot).before != nil || backend.isManaged(slot.key) }
+    func isManaged(_ slot: Slot) -> Bool { layered(slot).before != nil || isManaged(slot.key) }
+    func isManaged(_ key: String) -> Bool { (try? backend.layer(of: key)) == .managed }
+
+    /// Returns whether the backend's value, if there is one, is not stored.
+    func isRegistered(_ key: String) throws(DefaultsError) -> Bool { try backend.layer(of: key) == .registered }
+
+    /// Returns the value that the backend still has for a key that an edit has removed.
+    func registeredValue(after edit: Edit) -> PropertyList? {
+        guard edit.value == nil, (try? isRegistered(edit.key)) == true else { return nil }
+        return try? backend.value(forKey: edit.key)
+    }
 
     /// Returns whether anything is stored under a key, readable or not.
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
-        hasFallbackValues ? try backend.isStored(key) : try find(key) != .nothing
+        guard try find(key) != .nothing else { return false }
+        return try !isRegistered(key)
     }
-
-    /// Whether the backend may return a value that is not stored.
-    var hasFallbackValues: Bool { traits.hasFallbackValues }
-
-    /// Returns whether a value that the backend returns is a fallback value.
-    func isFallback(_ key: String) throws(DefaultsError) -> Bool {
-        hasFallbackValues ? try !backend.isStored(key) : false
-    }
-
-    /// Returns the backend's value for a key that was removed.
-    func fallback(_ key: String) -> PropertyList? { hasFallbackValues ? try? backend.value(forKey: key) : nil }
 
     /// Makes all slots check for a suite that stands in for this one before they return a value
     /// that they have seen.

@@ -103,7 +103,7 @@ extension DefaultsSuite {
                 var added: SuiteContents = [:]
                 if selection.isAll { added = values }
                 for name in names {
-                    let isManaged = [self, destination].contains { $0.core.backend.isManaged($0.withPrefix(name)) }
+                    let isManaged = [self, destination].contains { $0.core.isManaged($0.withPrefix(name)) }
                     // An equal value is added as well, so that the history comes along.
                     let isTaken = present[name].map { !isEqualMoved || $0 != values[name] }
                     let isKept = isManaged || isTaken ?? present.base.isUnreadable(name)

@@ -201,7 +201,7 @@ extension DefaultsSuite {
         try suite.core.removing { core throws(DefaultsError) in
             // Histories come last, for backends that store key by key and may be interrupted.
             let histories = includingHistory ? try suite.keysInScope().filter(Histories.isHistory) : []
-            return try (suite.settingsInScope() + histories).filter { !core.backend.isManaged($0) }
+            return try (suite.settingsInScope() + histories).filter { !core.isManaged($0) }
         }
     }
 }

@@ -6,9 +6,9 @@ public enum BackendCall: Sendable, Equatable {
     case value(key: String)
     /// `keys()`.
     case keys
-    /// `beginWrite()`.
+    /// `write(_:)`, before the backend is called.
     case beginWrite
-    /// `endWrite()`, which cannot fail.
+    /// The end of the body of `write(_:)`, which cannot fail.
     case endWrite
     /// `commit(_:)`, with the new values by key. A `nil` value removes the key. Empty if the suite
     /// only asks whether what it has read is unchanged.
@@ -17,8 +17,8 @@ public enum BackendCall: Sendable, Equatable {
     case changes(generation: UInt64)
     /// `synchronize()`, a flush.
     case synchronize
-    /// `follow(_:isOn:)`, which starts or stops reports of changes and cannot fail.
-    case follow(key: String?, isOn: Bool)
+    /// `watch(_:_:)`, which starts or stops reports of changes and cannot fail.
+    case watch(WatchedSubject, isOn: Bool)
 }
 
 extension BackendCall {
@@ -28,9 +28,9 @@ extension BackendCall {
         case value
         /// `keys()`.
         case keys
-        /// `beginWrite()`.
+        /// `write(_:)`, before the backend is called.
         case beginWrite
-        /// `endWrite()`.
+        /// The end of the body of `write(_:)`.
         case endWrite
         /// `commit(_:)`.
         case commit
@@ -38,8 +38,8 @@ extension BackendCall {
         case changes
         /// `synchronize()`, a flush.
         case synchronize
-        /// `follow(_:isOn:)`.
-        case follow
+        /// `watch(_:_:)`.
+        case watch
     }
 
     /// The name of the call.
@@ -52,7 +52,7 @@ extension BackendCall {
         case .commit: .commit
         case .changes: .changes
         case .synchronize: .synchronize
-        case .follow: .follow
+        case .watch: .watch
         }
     }
 }

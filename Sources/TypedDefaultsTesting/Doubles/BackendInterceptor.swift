@@ -18,7 +18,7 @@ public protocol BackendInterceptor: BackendDecorator {
     /// Called before each call is passed to the base, on the same thread.
     ///
     /// - Throws: An error that the call throws instead. It is ignored in ``BackendCall/endWrite``
-    ///   and ``BackendCall/follow(key:isOn:)``, which cannot throw.
+    ///   and ``BackendCall/watch(_:isOn:)``, which cannot throw.
     func willMake(_ call: BackendCall) throws(DefaultsError)
 }
 
@@ -35,16 +35,13 @@ extension BackendInterceptor {
         return try base.keys()
     }
 
-    /// Begins a write of the base.
-    public func beginWrite() throws(DefaultsError) {
+    /// Runs the body in a write of the base.
+    public func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         try willMake(.beginWrite)
-        try base.beginWrite()
-    }
-
-    /// Ends a write of the base.
-    public func endWrite() {
-        do throws(DefaultsError) { try willMake(.endWrite) } catch {}
-        base.endWrite()
+        try base.write { () throws(DefaultsError) in
+            defer { do throws(DefaultsError) { try willMake(.endWrite) } catch {} }
+            try body()
+        }
     }
 
     /// Commits to the base.
@@ -65,10 +62,12 @@ extension BackendInterceptor {
         try base.synchronize()
     }
 
-    /// Follows the base.
-    public func follow(_ key: String?, isOn: Bool) {
-        do throws(DefaultsError) { try willMake(.follow(key: key, isOn: isOn)) } catch {}
-        base.follow(key, isOn: isOn)
+    /// Watches the base.
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if subject != .failures {
+            do throws(DefaultsError) { try willMake(.watch(subject, isOn: handler != nil)) } catch {}
+        }
+        return base.watch(subject, handler)
     }
 }
 

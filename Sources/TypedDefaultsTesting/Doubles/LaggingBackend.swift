@@ -25,14 +25,10 @@ public final class LaggingBackend: DefaultsBackend {
         var generation: UInt64 { UInt64(commits.count + 1) }
     }
 
-    /// What this machine has seen.
-    private struct Copy {
-        var place: Place
-        var handler: (@Sendable (BackendEvent) -> Void)?
-    }
-
     private let place: Locked<Place>
-    private let copy: Locked<Copy>
+    /// What this machine has seen.
+    private let copy: Locked<Place>
+    private let handler = AttachedHandler()
 
     /// Creates a backend on storage of its own that starts with the given contents.
     public convenience init(_ contents: SuiteContents = [:]) {
@@ -42,7 +38,7 @@ public final class LaggingBackend: DefaultsBackend {
 
     private init(_ place: Locked<Place>) {
         self.place = place
-        copy = Locked(Copy(place: place.withLock { $0 }))
+        copy = Locked(place.withLock { $0 })
     }
 
     /// Returns the up-to-date backend of another machine on the same storage.
@@ -53,21 +49,21 @@ public final class LaggingBackend: DefaultsBackend {
     public func catchUp() { catchUp(with: place.withLock { $0 }) }
 
     private func catchUp(with place: Place) {
-        let (keys, handler) = copy.withLock { copy in
+        let keys = copy.withLock { copy -> [String] in
             // Otherwise, another thread has updated it further.
-            guard place.generation > copy.place.generation else { return ([String](), copy.handler) }
-            let new = place.commits[copy.place.commits.count...].filter { $0.author != ObjectIdentifier(self) }
-            copy.place = place
-            return (new.flatMap(\.keys), copy.handler)
+            guard place.generation > copy.generation else { return [] }
+            let new = place.commits[copy.commits.count...].filter { $0.author != ObjectIdentifier(self) }
+            copy = place
+            return new.flatMap(\.keys)
         }
-        if !keys.isEmpty { handler?(.changed(keys: keys)) }
+        if !keys.isEmpty { handler(.changed(keys: keys)) }
     }
 
     /// Reads the copy.
-    public func value(forKey key: String) -> PropertyList? { copy.withLock { $0.place.contents[ByteString(key)] } }
+    public func value(forKey key: String) -> PropertyList? { copy.withLock { $0.contents[ByteString(key)] } }
 
     /// Returns the keys of the copy.
-    public func keys() -> [String] { copy.withLock { $0.place.contents.keys.map(\.string) } }
+    public func keys() -> [String] { copy.withLock { $0.contents.keys.map(\.string) } }
 
     /// Stores the edits unless another machine has committed since the write began.
     public func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome {
@@ -82,18 +78,18 @@ public final class LaggingBackend: DefaultsBackend {
     }
 
     /// The number of commits that this machine has seen, plus 1.
-    public var generation: UInt64? { copy.withLock { $0.place.generation } }
+    public var generation: UInt64? { copy.withLock { $0.generation } }
 
     /// Returns the keys that were changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        let place = copy.withLock { $0.place }
+        let place = copy.withLock { $0 }
         return (place.commits.dropFirst(max(0, Int(generation) - 1)).flatMap(\.keys), place.generation)
     }
 
     /// Takes the closure that receives the changes of other machines.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        let old = copy.withLock { exchange(&$0.handler, with: handler) }
-        withExtendedLifetime(old) {}
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if let handler { self.handler.attach(handler) }
+        return false
     }
 
     /// Reads may lag.

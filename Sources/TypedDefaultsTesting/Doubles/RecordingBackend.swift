@@ -21,8 +21,8 @@ public final class RecordingBackend: BackendInterceptor {
     ///   generation.
     public init(base: (any DefaultsBackend)? = nil) { self.base = base ?? UncachedMemoryBackend() }
 
-    /// The calls so far, oldest first. `generation`, `isManaged(_:)`, `isStored(_:)` and `traits`
-    /// are not recorded.
+    /// The calls so far, oldest first. `generation`, `layer(of:)`, `traits` and the watch of
+    /// failures are not recorded.
     public var calls: [BackendCall] { recordedCalls.withLock { $0 } }
 
     /// Forgets the calls so far.

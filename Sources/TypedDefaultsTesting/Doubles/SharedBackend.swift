@@ -40,24 +40,30 @@ public final class SharedBackend: BackendDecorator {
     }
 
     private func changedKeys(_ body: (inout SuiteContents) throws -> Void) throws -> [String] {
-        try beginWrite()
-        defer { endWrite() }
+        try lock()
+        defer { writerLock.signal() }
         let before = try outside.contents()
         try outside.update(body)
         let after = try outside.contents()
         return Set(before.keys + after.keys).filter { before[$0] != after[$0] }
     }
 
-    /// Waits until the other process is not writing.
-    public func beginWrite() throws(DefaultsError) {
+    /// Runs the body while the other process is not writing.
+    public func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+        try lock()
+        defer { writerLock.signal() }
+        try body()
+    }
+
+    private func lock() throws(DefaultsError) {
         guard writerLock.wait(timeout: .now() + 2) == .success else {
             throw DefaultsError(.timedOut, reason: "another process held the backend for more than 2 seconds")
         }
     }
 
-    /// Lets the other process write.
-    public func endWrite() { writerLock.signal() }
-
     /// Takes the closure that receives changes from outside.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.attach(handler) }
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if let handler { self.handler.attach(handler) }
+        return false
+    }
 }

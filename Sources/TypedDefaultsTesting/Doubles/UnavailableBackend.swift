@@ -12,14 +12,10 @@ public import TypedDefaults
 /// #expect(!model.isWaiting)
 /// ```
 public final class UnavailableBackend: BackendInterceptor {
-    private struct State {
-        var isAvailable = false
-        var handler: (@Sendable (BackendEvent) -> Void)?
-    }
-
     /// The backend that is decorated.
     public let base: any DefaultsBackend
-    private let state = Locked(State())
+    private let available = Locked(false)
+    private let handler = AttachedHandler()
 
     /// Creates a backend that is unavailable.
     ///
@@ -31,14 +27,8 @@ public final class UnavailableBackend: BackendInterceptor {
     /// If this changes, the observers of the suite receive the values that have changed for them
     /// before the assignment returns.
     public var isAvailable: Bool {
-        get { state.withLock { $0.isAvailable } }
-        set {
-            let handler = state.withLock { state in
-                defer { state.isAvailable = newValue }
-                return state.isAvailable == newValue ? nil : state.handler
-            }
-            handler?(.changed(keys: nil))
-        }
+        get { available.withLock { $0 } }
+        set { if available.withLock({ exchange(&$0, with: newValue) }) != newValue { handler(.changed(keys: nil)) } }
     }
 
     /// Throws unless the backend is available.
@@ -50,9 +40,8 @@ public final class UnavailableBackend: BackendInterceptor {
     public var generation: UInt64? { nil }
 
     /// Takes the closure that receives changes of the base and of ``isAvailable``.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        let old = state.withLock { exchange(&$0.handler, with: handler) }
-        withExtendedLifetime(old) {}
-        base.attach(handler)
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if let handler { self.handler.attach(handler) }
+        return base.watch(subject, handler)
     }
 }

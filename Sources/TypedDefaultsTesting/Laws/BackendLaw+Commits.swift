@@ -64,14 +64,18 @@ extension BackendLaw {
     ) { trial in
         let backend = trial.backend
         for round in 1...3 {
-            try backend.beginWrite()
-            defer { backend.endWrite() }
-            guard let generation = backend.generation else { return }
-            let outcome = try backend.commit([("a", .init(round: round))], over: backend.generation)
+            guard backend.generation != nil else { return }
+            var (before, outcome, after) = (UInt64?.none, CommitOutcome.changedMeanwhile, UInt64?.none)
+            try backend.write { () throws(DefaultsError) in
+                before = backend.generation
+                outcome = try backend.commit([("a", .init(round: round))], over: before)
+                after = backend.generation
+            }
+            let generation = before ?? 0
             try expect(
                 [.committed(generation: generation + 1), .committed(generation: nil)].contains(outcome),
                 "commit(_:) did not return the next generation")
-            try expect(backend.generation != generation, "generation did not change")
+            try expect(after != before, "generation did not change")
             let keys = try backend.changes(since: generation).keys
             try expect(keys.map { $0.contains("a") } ?? true, "changes(since:) did not name the key")
         }
@@ -118,10 +122,10 @@ extension BackendLaw {
         }
     }
 
-    /// Law 4: `follow` reports commits of another backend on the storage, so observers hear them.
+    /// Law 4: `watch` reports commits of another backend on the storage, so observers hear them.
     public static let theWatchReportsChangesOfOthers = BackendLaw(
         4, "theWatchReportsChangesOfOthers",
-        "follow(_:isOn:) reports another backend's commits, so observers receive them"
+        "watch(_:_:) reports another backend's commits, so observers receive them"
     ) { trial in
         let other = try trial.reopen()
         let setting = UserDefault(DefaultKey("a", default: 0), in: trial.suite())
@@ -141,28 +145,30 @@ extension BackendLaw {
         6, "updatesAreExclusive", "an update of a suite makes the other writers of the process wait"
     ) { trial in try trial.expectExclusiveUpdates([trial.suite()]) }
 
-    /// Law 6: from `beginWrite` to `endWrite`, a backend is alone among all backends on its
-    /// storage.
+    /// Law 6: during `write`, a backend is alone among all backends on its storage.
     public static let writersOfTwoBackendsTakeTurns = BackendLaw(
         6, "writersOfTwoBackendsTakeTurns",
-        "between beginWrite() and endWrite(), no other backend writes in the same place"
+        "during write(_:), no other backend writes in the same place"
     ) { trial in
         let other = try trial.reopen()
         // A writer must wait while another one writes.
         let isInside = Locked(false)
-        try trial.backend.beginWrite()
+        let write = DispatchSemaphore(value: 0)
         let hasEnded = trial.trial.start {
+            write.wait()
             // It may also give up.
-            guard (try? other.beginWrite()) != nil else { return }
-            isInside.withLock { $0 = true }
-            other.endWrite()
+            try? other.write { isInside.withLock { $0 = true } }
         }
-        _ = hasEnded.wait(timeout: .now() + .milliseconds(50))
-        let hasWaited = isInside.withLock { !$0 }
-        trial.backend.endWrite()
-        try expect(hasWaited, "beginWrite() of another backend returned before endWrite()")
+        var hasWaited = false
+        try trial.backend.write {
+            write.signal()
+            _ = hasEnded.wait(timeout: .now() + .milliseconds(50))
+            hasWaited = isInside.withLock { !$0 }
+        }
+        try expect(hasWaited, "another backend wrote during write(_:)")
         try expect(
-            hasEnded.wait(timeout: trial.trial.deadline) == .success, "beginWrite() did not return after endWrite()")
+            hasEnded.wait(timeout: trial.trial.deadline) == .success,
+            "write(_:) of another backend did not run after that")
         try trial.expectExclusiveUpdates([trial.suite(), trial.suite(on: other)])
     }
 }

@@ -20,7 +20,7 @@ public import TypedDefaults
 /// - ``persistent``: a backend whose storage can be opened again, by this process or another one.
 ///   Pass a closure that opens it: `law.verify { MyBackend(url) } reopening: { MyBackend($0.url)
 ///   }`.
-/// - ``watching``: a persistent backend that implements `follow(_:isOn:)`.
+/// - ``watching``: a persistent backend that implements `watch(_:_:)`.
 /// - ``lagging``: a backend with several machines, each of which reads a copy that may lag. Here
 ///   `reopening` opens the backend of a second machine.
 public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {

@@ -27,9 +27,9 @@ struct BackendTrial: Sendable {
         let backend = backend ?? self.backend
         var outcome = CommitOutcome.changedMeanwhile
         while outcome == .changedMeanwhile {
-            try backend.beginWrite()
-            defer { backend.endWrite() }
-            outcome = try backend.commit(edits, over: backend.generation)
+            try backend.write { () throws(DefaultsError) in
+                outcome = try backend.commit(edits, over: backend.generation)
+            }
         }
     }
 

@@ -22,7 +22,6 @@ final class WrongBackend: DefaultsBackend {
 
     private let law: BackendLaw?
     private let place: Place
-    private let handler = Guarded<@Sendable (BackendEvent) -> Void>({ _ in })
 
     /// - Parameter law: The law that the backend breaks; `nil` for none.
     convenience init(breaking law: BackendLaw?) { self.init(law, Place()) }
@@ -61,11 +60,13 @@ final class WrongBackend: DefaultsBackend {
         }
     }
 
-    func beginWrite() throws(DefaultsError) {
+    func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         if law != .writersOfTwoBackendsTakeTurns { place.writer.wait() }
+        defer { endWrite() }
+        try body()
     }
 
-    func endWrite() {
+    private func endWrite() {
         // As if another process had written while a suite observes.
         let watches = place.state.withLock { state in
             let isChanged =
@@ -147,15 +148,13 @@ final class WrongBackend: DefaultsBackend {
         if law == .commitsSurviveReopening { place.state.withLock { $0.forgets = true } }
     }
 
-    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
-
-    func follow(_ key: String?, isOn: Bool) {
-        guard key == nil else { return }
-        let handler = handler.withLock { $0 }
+    func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        guard subject == .changes else { return false }
         place.state.withLock { state in
             state.watches.removeAll { $0.author == ObjectIdentifier(self) }
-            if isOn { state.watches.append((ObjectIdentifier(self), handler)) }
+            if let handler { state.watches.append((ObjectIdentifier(self), handler)) }
         }
+        return false
     }
 }
 

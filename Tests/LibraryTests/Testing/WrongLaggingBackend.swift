@@ -58,11 +58,11 @@ final class WrongLaggingBackend: BackendDecorator {
     }
 
     /// The fault of an equal write shows while no changes of the other machine arrive.
-    func beginWrite() {
+    func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         state.withLock { ($0.isDeaf, $0.begin) = (law == .anEqualWriteIsNotBlind, lagging.generation) }
+        defer { state.withLock { $0.isDeaf = false } }
+        try body()
     }
-
-    func endWrite() { state.withLock { $0.isDeaf = false } }
 
     /// None if reads are wrong, so that each read of a setting reads the backend.
     var generation: UInt64? {

@@ -31,18 +31,29 @@ struct BackendFailureTests {
     }
 
     /// Another program registers a value that counts while none is stored.
-    @Test func aBackendWithFallbackValuesNeedNotTellWhichAreStored() throws {
+    @Test(arguments: [true, false]) func aBackendOfTheProgramSaysWhatIsRegistered(hasGenerations: Bool) throws {
         final class RegisteredBackend: BackendDecorator {
-            let base: any DefaultsBackend = SharedBackend()
-            var traits: BackendTraits { BackendTraits(hasFallbackValues: true) }
+            let base: any DefaultsBackend
+            init(_ base: any DefaultsBackend) { self.base = base }
+            func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try base.value(forKey: key) ?? 7 }
+            func layer(of key: String) throws(DefaultsError) -> BackendLayer {
+                try base.value(forKey: key) == nil ? .registered : .stored
+            }
         }
-        let suite = DefaultsSuite(backend: RegisteredBackend())
-        suite[DefaultKey("number", default: 0)] = 3
-        #expect(try suite.contents() == ["number": 3])
-        #expect(UserDefault(DefaultKey("number", default: 0), in: suite).isSet)
-        suite.remove(["number"])
+        let suite = DefaultsSuite(backend: RegisteredBackend(SpyBackend(hasGenerations: hasGenerations)))
+        let setting = UserDefault(DefaultKey("number", default: 0), in: suite)
+        let heard = Heard { note in setting.observe { note($0.newValue) } }
+        #expect(setting.value == 7 && !setting.isSet && setting.source == .defaultValue)
         #expect(try suite.contents().isEmpty)
-        #expect(!UserDefault(DefaultKey("number", default: 0), in: suite).isSet)
+        // An equal value is stored, and changes nothing for readers.
+        setting.value = 7
+        #expect(setting.value == 7 && setting.isSet && setting.source == .stored)
+        #expect(try suite.contents() == ["number": 7])
+        setting.value = 3
+        setting.reset()
+        #expect(setting.value == 7 && !setting.isSet && setting.source == .defaultValue)
+        #expect(try suite.contents().isEmpty)
+        #expect(heard.all == [3, 7])
     }
 
     /// Observers report a value that they cannot read. A tracked read reports it itself.

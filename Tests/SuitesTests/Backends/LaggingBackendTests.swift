@@ -258,7 +258,10 @@ struct LaggingBackendTests {
 final class TellingBackend: BackendDecorator {
     let base: any DefaultsBackend = SharedBackend(["number": 5])
     private let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
-    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
+    func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if let handler { self.handler.withLock { $0 = handler } }
+        return false
+    }
     func tell(_ event: BackendEvent) { handler.withLock { $0 }?(event) }
 }
 

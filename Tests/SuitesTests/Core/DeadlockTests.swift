@@ -132,7 +132,7 @@ struct DeadlockTests {
 
     /// A backend that uses a suite of its own, which it creates on first use.
     private final class LayeredBackend: DefaultsBackend {
-        enum Hook { case attach, traits }
+        enum Hook { case watch, traits }
         let hook: Hook
         let inner = Guarded<DefaultsSuite?>(nil)
         init(_ hook: Hook) { self.hook = hook }
@@ -146,17 +146,20 @@ struct DeadlockTests {
         func value(forKey key: String) -> PropertyList? { open()[DefaultKey<PropertyList?>(key)] }
         func keys() throws(DefaultsError) -> [String] { [] }
         func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome { .committed() }
-        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { if hook == .attach { _ = open() } }
+        func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+            if hook == .watch { _ = open() }
+            return false
+        }
         var traits: BackendTraits {
             BackendTraits(location: hook == .traits ? open().location ?? "layered" : nil)
         }
     }
 
     #if os(macOS) || os(Linux)
-        @Test func aBackendMayCreateASuiteWhenItIsAttached() async {
+        @Test func aBackendMayCreateASuiteWhenItIsWatched() async {
             await #expect(processExitsWith: .success) {
                 alarm(60)
-                for hook in [LayeredBackend.Hook.attach, .traits] {
+                for hook in [LayeredBackend.Hook.watch, .traits] {
                     let suite = DefaultsSuite(backend: LayeredBackend(hook))
                     #expect(suite[DefaultKey("number", default: 0)] == 7)
                 }

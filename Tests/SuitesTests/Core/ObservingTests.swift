@@ -401,7 +401,10 @@ struct ObservingTests {
             return value
         }
         func keys() -> [String] { values.withLock { Array($0.keys) } }
-        func endWrite() { run(afterWrite) }
+        func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+            defer { run(afterWrite) }
+            try body()
+        }
         func commit(_ edits: BackendEdits, over generation: UInt64?) -> CommitOutcome {
             values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
             return .committed()

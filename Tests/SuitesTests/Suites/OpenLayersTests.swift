@@ -236,17 +236,17 @@ struct OpenLayersTests {
     final class Managed: DefaultsBackend {
         let stored = Guarded<[String: PropertyList]>([:])
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            isManaged(key) ? 9 : stored.withLock { $0[key] }
+            layer(of: key) == .managed ? 9 : stored.withLock { $0[key] }
         }
         func keys() throws(DefaultsError) -> [String] { stored.withLock { Array($0.keys) } }
         func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
-            for edit in edits where isManaged(edit.key) {
+            for edit in edits where layer(of: edit.key) == .managed {
                 throw DefaultsError(.managed, key: edit.key, reason: "an administrator provides the value")
             }
             stored.withLock { stored in for edit in edits { stored[edit.key] = edit.value } }
             return .committed(generation: nil)
         }
-        func isManaged(_ key: String) -> Bool { key == "a" }
+        func layer(of key: String) -> BackendLayer { key == "a" ? .managed : .stored }
     }
 
     @Test func aBackendOfTheProgramSaysWhatIsManaged() {

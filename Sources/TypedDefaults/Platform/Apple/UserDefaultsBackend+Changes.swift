@@ -11,8 +11,13 @@ import SettingsFile
     // processes. For keys that it cannot observe, one observer of the notification that this
     // process has changed any `UserDefaults` compares their values with the previous ones.
     extension UserDefaultsBackend {
-        package func follow(_ key: String?, isOn isFollowed: Bool) {
-            guard let key else { return }
+        package func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+            if let handler { self.handler.attach(handler) }
+            if case .key(let key) = subject { follow(key, isOn: handler != nil) }
+            return true
+        }
+
+        private func follow(_ key: String, isOn isFollowed: Bool) {
             let name = ByteString(key)
             let isObservable = KeyObservation.isPossible(key)
             // Release the observation after unlocking, because observers of `UserDefaults` may be

@@ -25,14 +25,13 @@ import SettingsFile
         /// The identity under which the suite is found; `nil` if only its creator has it.
         let id: CoreID?
         let firstUnlock: FirstUnlock?
-        private let handler = AttachedHandler()
+        let handler = AttachedHandler()
         private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
         /// programs to save before they exit.
         package var traits: BackendTraits {
             BackendTraits(
-                location: domain, synchronizationDelay: Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil,
-                hasFallbackValues: true, reportsChanges: true)
+                location: domain, synchronizationDelay: Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil)
         }
 
         /// Creates a backend for a `UserDefaults` object.
@@ -121,22 +120,26 @@ import SettingsFile
                 ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
         }
 
-        /// Returns whether the domain itself has a value. If the name of the suite is unknown,
-        /// returns whether the value differs from the fallback value.
-        package func isStored(_ key: String) throws(DefaultsError) -> Bool {
+        /// If the name of the suite is unknown, a value counts as stored if it differs from the
+        /// registered one.
+        package func layer(of key: String) throws(DefaultsError) -> BackendLayer {
+            if isManaged(key) { return .managed }
             try firstUnlock?.check(defaults)
+            return try isStored(key) ? .stored : .registered
+        }
+
+        private func isStored(_ key: String) throws(DefaultsError) -> Bool {
             if let edit = pendingEdit(key) { return edit.value != nil }
-            if isManaged(key) { return true }
             if domain != nil { return object(forKey: key) != nil }
             guard arguments[key] == nil else { return try storedObject(hiddenByArgument: key) != nil }
             guard let object = defaults.object(forKey: key) else { return false }
-            guard let fallback = fallbackValue(forKey: key) else { return true }
-            return (try? PropertyList(object)) != (try? PropertyList(fallback))
+            guard let registered = fallbackValue(forKey: key) else { return true }
+            return (try? PropertyList(object)) != (try? PropertyList(registered))
         }
 
         /// Returns whether an administrator manages the value. `UserDefaults` then accepts a new
         /// value, but still returns the managed one.
-        package func isManaged(_ key: String) -> Bool {
+        private func isManaged(_ key: String) -> Bool {
             defaults.objectIsForced(forKey: key)
                 || domain.map { defaults.objectIsForced(forKey: key, inDomain: $0) } ?? false
         }
@@ -189,10 +192,6 @@ import SettingsFile
             if let failure { throw failure }
             guard !isSaved else { return }
             throw DefaultsError(.unavailable, reason: "not all changes to UserDefaults could be saved")
-        }
-
-        package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-            self.handler.attach(handler)
         }
 
         func report(_ event: BackendEvent) { handler(event) }

@@ -163,7 +163,7 @@ extension DefaultsSuite {
     func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
         let key = withPrefix(name)
         do throws(DefaultsError) {
-            if try core.isFallback(key) { return nil }
+            if try core.isRegistered(key) { return nil }
             return try core.backend.value(forKey: key).map(Result.success)
         } catch {
             guard error.kind == .unreadable else { throw error }

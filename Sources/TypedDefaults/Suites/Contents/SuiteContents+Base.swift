@@ -63,7 +63,7 @@ extension SuiteContents {
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 guard !Histories.isHistory(key) else { return nil }
                 do throws(DefaultsError) {
-                    if !includesFallback, try suite.core.isFallback(key) { return nil }
+                    if !includesFallback, try suite.core.isRegistered(key) { return nil }
                     return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {

@@ -40,7 +40,7 @@ public import TypedDefaults
 /// but a removal replaces it.
 // The life of a write:
 //
-// 1. `beginWrite`: the suite notes the generation of the mirror.
+// 1. `write`: the suite notes the generation of the mirror.
 // 2. The suite reads from the mirror, and the body of the update runs.
 // 3. `commit`, in EtcdBackend+Committing.swift: one transaction compares the number of the suite,
 //    moves it, and stores the edits. Then the mirror has them.
@@ -218,9 +218,10 @@ func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
 // Reading
 extension EtcdBackend {
     /// Throws if a write would never return.
-    public func beginWrite() throws(DefaultsError) {
+    public func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         try Self.checkThread()
         try checkIsOpen(state.withLockedValue { $0.isClosed })
+        try body()
     }
 
     /// Returns the value that the mirror has.
@@ -264,9 +265,11 @@ extension EtcdBackend {
     }
 
     /// Takes the closure that receives changes by other machines.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+    public func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        guard subject == .failures else { return false }
         let old = state.withLockedValue { exchange(&$0.handler, with: handler) }
         withExtendedLifetime(old) {}
+        return false
     }
 }
 

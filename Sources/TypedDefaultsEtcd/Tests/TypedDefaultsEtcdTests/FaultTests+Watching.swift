@@ -12,8 +12,6 @@ extension FaultTests {
         transport.holdLines()
         transport.isRangeCut.withLockedValue { $0 = true }
         for number in 1...2 {
-            try backend.beginWrite()
-            defer { backend.endWrite() }
             let generation = try #require(backend.generation)
             let outcome = try backend.commit([("count", .integer(.init(number)))], over: generation)
             #expect(outcome == .committed(generation: generation + 1))

@@ -225,7 +225,7 @@ extension DefaultKey where Value == Int {
             if child == 0 {
                 endProcess(after: 10)
                 var faults: CInt = 0
-                if (try? backend.beginWrite()) != nil { faults |= 1 }
+                if (try? backend.write {}) != nil { faults |= 1 }
                 if (try? Member.backend(prefix)) != nil { faults |= 2 }
                 endProcess(faults)
             }

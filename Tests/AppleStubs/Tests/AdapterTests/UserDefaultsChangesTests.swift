@@ -73,8 +73,10 @@ struct UserDefaultsChangesTests {
                 let backend = UserDefaultsBackend(defaults, suiteName: name)
                 let keys = (0..<20).map { "camera.\($0)" }
                 let reported = Guarded<[[String]?]>([])
-                backend.attach { if case .changed(let keys) = $0 { reported.withLock { $0.append(keys) } } }
-                for key in keys { backend.follow(key, isOn: true) }
+                let handler: @Sendable (BackendEvent) -> Void = { event in
+                    if case .changed(let keys) = event { reported.withLock { $0.append(keys) } }
+                }
+                for key in keys { backend.watch(.key(key), handler) }
                 #expect(reported.now == [])
                 // Change another key and another domain, such as that of a web view.
                 defaults.set(1, forKey: "another")
@@ -93,13 +95,13 @@ struct UserDefaultsChangesTests {
                 #expect(reported.now.count == 3)
 
                 // Following no key ends the notification observer.
-                for key in keys { backend.follow(key, isOn: false) }
+                for key in keys { backend.watch(.key(key), nil) }
                 defaults.set(2, forKey: "camera.7")
                 #expect(reported.now.count == 3)
-                backend.follow("camera.7", isOn: true)
+                backend.watch(.key("camera.7"), handler)
                 defaults.set(3, forKey: "camera.7")
                 #expect(reported.now.count == 4)
-                backend.follow("camera.7", isOn: false)
+                backend.watch(.key("camera.7"), nil)
                 UserDefaults.standard.removeObject(forKey: "another")
             }
         }
@@ -112,12 +114,14 @@ struct UserDefaultsChangesTests {
                 nonisolated(unsafe) let defaults = defaults
                 let backend = UserDefaultsBackend(defaults, suiteName: name)
                 let reported = Guarded(Set<String>())
-                backend.attach { if case .changed(let keys) = $0 { reported.withLock { $0.formUnion(keys ?? []) } } }
+                let handler: @Sendable (BackendEvent) -> Void = { event in
+                    if case .changed(let keys) = event { reported.withLock { $0.formUnion(keys ?? []) } }
+                }
                 onThreads(4) { index in
                     for round in 0..<200 {
-                        backend.follow("a.\(index)", isOn: true)
+                        backend.watch(.key("a.\(index)"), handler)
                         defaults.set(round, forKey: "a.\(index)")
-                        if round < 199 { backend.follow("a.\(index)", isOn: false) }
+                        if round < 199 { backend.watch(.key("a.\(index)"), nil) }
                     }
                 }
                 // There is still one observer for all of these keys.
@@ -258,7 +262,7 @@ struct UserDefaultsChangesTests {
                     fired.withLock { $0 += 1 }
                 }
             }
-            backend.attach { _ in reported.withLock { $0 += 1 } }
+            backend.watch(.failures) { _ in reported.withLock { $0 += 1 } }
             defaults.set(5, forKey: "number")
             #expect(fired.now == 0)
             #expect(reported.now == 0)

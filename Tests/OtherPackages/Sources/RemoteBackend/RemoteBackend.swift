@@ -85,7 +85,8 @@ final class RemoteBackend: DefaultsBackend {
         (nil, self.generation!)
     }
 
-    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        copy.withLock { $0.handler = handler }
+    func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
+        if subject == .failures { copy.withLock { $0.handler = handler } }
+        return false
     }
 }
