@@ -67,7 +67,7 @@ package final class RecursionCheckingLock: Sendable {
     /// A waiting thread. Each has its own condition variable, so that a signal wakes only that
     /// thread.
     private final class Waiter {
-        let thread = AfterUnlock.thread
+        let thread = CurrentThread.id
         let deadline: MonotonicTime
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
@@ -123,7 +123,7 @@ package final class RecursionCheckingLock: Sendable {
         defer { pthread_mutex_unlock(mutex) }
         state.pointee.tickets &+= 1
         let ticket = state.pointee.tickets
-        let thread = AfterUnlock.thread
+        let thread = CurrentThread.id
         guard let holder = state.pointee.holder else {
             state.pointee.holder = thread
             return ticket
@@ -143,7 +143,7 @@ package final class RecursionCheckingLock: Sendable {
         return ticket
     }
 
-    package var isHeldByCaller: Bool { locked.withLock { $0.holder == AfterUnlock.thread } }
+    package var isHeldByCaller: Bool { locked.withLock { $0.holder == CurrentThread.id } }
 
     /// Hands the lock to the oldest waiter, or unlocks it.
     package func release() {
@@ -225,58 +225,3 @@ package struct MonotonicTime: Sendable {
         return pthread_cond_timedwait(condition, mutex, &deadline) != ETIMEDOUT
     }
 #endif
-
-/// The number of locks that a thread holds, and the work to do after it releases the last one.
-package enum AfterUnlock {
-    private struct Held {
-        var count = 0
-        var pending: [@Sendable () -> Void] = []
-    }
-
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key) { held in
-            // The argument is optional on some systems only.
-            let held: UnsafeMutableRawPointer? = held
-            guard let held = held?.assumingMemoryBound(to: Held.self) else { return }
-            held.deinitialize(count: 1)
-            held.deallocate()
-        }
-        return key
-    }()
-
-    /// What the current thread holds, in thread-local storage so that it needs no lock.
-    private static var current: UnsafeMutablePointer<Held> {
-        if let held = pthread_getspecific(key) { return held.assumingMemoryBound(to: Held.self) }
-        let current = UnsafeMutablePointer<Held>.allocate(capacity: 1)
-        current.initialize(to: Held())
-        pthread_setspecific(key, current)
-        return current
-    }
-
-    /// Identifies the current thread. Unlike the value of `pthread_self`, the identity of a
-    /// parent's thread is never reused for another thread in a forked child.
-    package static var thread: UInt { UInt(bitPattern: current) }
-
-    package static var holdsLock: Bool { current.pointee.count > 0 }
-
-    /// Returns whether the thread holds another lock as well.
-    @discardableResult
-    package static func didLock() -> Bool {
-        current.pointee.count += 1
-        return current.pointee.count > 1
-    }
-
-    package static func didUnlock() {
-        let current = current
-        current.pointee.count -= 1
-        guard current.pointee.count == 0, !current.pointee.pending.isEmpty else { return }
-        let pending = current.pointee.pending
-        current.pointee.pending = []
-        for work in pending { work() }
-    }
-
-    /// Runs `work` after the current thread has released its last lock. The thread must hold a
-    /// lock.
-    package static func run(_ work: @escaping @Sendable () -> Void) { current.pointee.pending.append(work) }
-}

@@ -53,22 +53,20 @@ extension SuiteCore {
         var declaredForm: DeclaredForm?
         /// Whether it was declared in another form as well, which was reported.
         var isInConflict = false
+        /// Whether it is among the vacant entries.
+        var isVacant = false
 
         init(_ name: String) { (self.name, isHistory) = (name, Histories.isHistory(name)) }
-
-        var isEmpty: Bool { slots.isEmpty && !isFollowed && declaredForm == nil }
 
         /// Returns the slot that reads the name with that type and conversion.
         func slot(_ form: ConversionForm) -> Slot? { slots.first { $0.form == form } }
 
         /// Removes the slots that only this entry holds.
-        func removeUnused() -> [Slot] {
-            var unused: [Slot] = []
+        func removeUnused(_ unused: inout State.Released) {
             for index in slots.indices.reversed()
             where isKnownUniquelyReferenced(&slots[index]) && slots[index].canBeMadeAgain {
                 unused.append(slots.remove(at: index))
             }
-            return unused
         }
     }
 
@@ -103,11 +101,12 @@ extension SuiteCore {
         var reportedKinds: [DefaultsError.Kind] = []
         /// Whether it was reported that the storage does not respond.
         var isSilent = false
-        /// The number of slots, and the number at which unused slots are removed.
-        private var slotCount = 0
-        private var slotLimit = Self.leastSlotLimit
-        /// A suite keeps this many slots for keys that are only used through `suite[key]`.
-        private static let leastSlotLimit = 16_384
+        /// The slots that `suite[key]` has used last.
+        var recentSlots = RecentSlots()
+        /// Names that had no value when they were last looked at, and the place of the next one to
+        /// look at.
+        private var vacant: [Entry] = []
+        private var nextVacant = 0
 
         init(layers: Layers, onFailure: @escaping @Sendable (DefaultsError) -> Void) {
             (self.layers, self.onFailure) = (layers, onFailure)
@@ -146,37 +145,44 @@ extension SuiteCore.State {
         return entry
     }
 
-    /// - Returns: What to release after unlocking: values may hold objects of the program.
-    mutating func add(_ slot: Slot) -> [Slot] {
-        slotCount += 1
+    mutating func add(_ slot: Slot) {
         let entry = entry(slot.key)
         entry.slots.append(slot)
         slot.state.entry = entry
-        // Unused slots are removed if there are many. They are created again when their key is
-        // used.
-        guard slotCount > slotLimit else { return [] }
-        var unused: [Slot] = []
-        for (name, entry) in table {
-            unused += entry.removeUnused()
-            // Code that notes values for observers may hold it.
-            if entry.isEmpty, observers.isEmpty { table[name] = nil }
+    }
+
+    /// Forgets names that nothing uses. Looks at two for each one that was found to have no value,
+    /// so there are never many of them.
+    mutating func forgetVacant(_ count: Int) -> Released {
+        var unused: Released = []
+        for _ in 0..<2 * count where !vacant.isEmpty {
+            nextVacant = nextVacant + 1 < vacant.count ? nextVacant + 1 : 0
+            let entry = vacant[nextVacant]
+            if entry.stored == .nothing {
+                entry.removeUnused(&unused)
+                guard entry.slots.isEmpty, !entry.isFollowed, !entry.isInConflict else { continue }
+                table[ByteString(entry.name)] = nil
+            }
+            entry.isVacant = false
+            vacant.swapAt(nextVacant, vacant.count - 1)
+            vacant.removeLast()
         }
-        slotCount -= unused.count
-        // The limit grows with the number of slots, so that the average work per slot stays
-        // constant.
-        slotLimit = max(Self.leastSlotLimit, 2 * slotCount)
         return unused
     }
 }
 
 // The next state.
 extension SuiteCore.State {
+    /// What is released after unlocking, because it may hold objects of the program.
+    typealias Released = [any AnyObject & Sendable]
     typealias NamedValue = (entry: SuiteCore.Entry, value: Found)
 
     /// What to do after unlocking when a state was installed.
     struct Outcome {
-        /// Old values, whose release may run code of the program.
-        var old: [SeenValue] = []
+        /// Old values and slots, whose release may run code of the program.
+        var old: Released = []
+        /// The number of names that were found to have no value.
+        var vacancies = 0
         /// The slots that were read, and whose change the Observation framework must hear of.
         var tracked: [Slot] = []
     }
@@ -221,6 +227,9 @@ extension SuiteCore.State {
             if let old { noteChange(of: slot, from: old, to: new.value, origin, &outcome) }
         }
         if old != nil, !observers.isEmpty { changed.append(new.entry.name) }
+        guard new.value == .nothing else { return }
+        outcome.vacancies += 1
+        if !exchange(&new.entry.isVacant, with: true) { vacant.append(new.entry) }
     }
 
     /// Queues the events of observers of several slots.
@@ -253,7 +262,7 @@ extension SuiteCore.State {
     /// Queues an event. Those of this thread are its own, such as a failure that it has found;
     /// external changes belong to no thread.
     mutating func queue(_ event: Observers.Event, _ origin: ChangeOrigin) {
-        let owner = origin == .local ? AfterUnlock.thread : nil
+        let owner = origin == .local ? CurrentThread.id : nil
         observers.queue.append(.init(event: event, depth: NotificationDepth.current + 1, owner: owner))
     }
 }

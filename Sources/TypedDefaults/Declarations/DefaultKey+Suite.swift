@@ -5,7 +5,12 @@ extension DefaultsSuite {
     /// `suite[.count] += 1` is a read and a separate write, so a write by another thread or process
     /// in between is lost. ``update(_:_:)`` does both in one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
-        get { bound(key).get(or: key.defaultValue) }
+        get {
+            guard scope == nil, let slot = core.recentSlot(of: key.declaration) else {
+                return found(key).get(or: key.defaultValue)
+            }
+            return Setting.get(core, slot, or: key.defaultValue)
+        }
         nonmutating set { bound(key).assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
             let setting = bound(key)
@@ -120,8 +125,13 @@ extension DefaultsSuite {
     @inline(__always)
     private func bound<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         if scope == nil, let slot = core.recentSlot(of: key.declaration) { return Setting(core, slot) }
+        return found(key)
+    }
+
+    @inline(never)
+    private func found<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         let setting = Setting(self, key)
-        if scope == nil { core.setRecentSlot(setting.slot, of: key.declaration) }
+        if scope == nil { core.noteRecent(setting.slot, of: key.declaration) }
         return setting
     }
 }

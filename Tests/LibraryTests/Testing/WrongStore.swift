@@ -32,8 +32,6 @@ final class WrongStore: DefaultStoreType {
     private let place: Place
     private let isSecond: Bool
     private let state = Guarded(State())
-    /// Not 0 on the thread that runs the body of an update.
-    private static let mark = ThreadNumber()
 
     /// - Parameter law: The law that the store breaks; `nil` for none.
     init(breaking law: StoreLaw?) { (self.law, place, isSecond) = (law, Place(), false) }
@@ -46,9 +44,10 @@ final class WrongStore: DefaultStoreType {
         return WrongStore(law, forgets ? Place() : place)
     }
 
+    /// Whether this thread runs the body of an update.
     private var isUpdating: Bool {
-        get { Self.mark.value != 0 }
-        set { Self.mark.value = newValue ? 1 : 0 }
+        get { Thread.current.threadDictionary["updating"] != nil }
+        set { Thread.current.threadDictionary["updating"] = newValue ? true : nil }
     }
 
     /// Lets other threads run until one of them has done something, or for a short time.

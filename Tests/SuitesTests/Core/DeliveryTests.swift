@@ -22,7 +22,7 @@ struct DeliveryTests {
         private let hasWaited = Guarded(false)
         private let isOpen = DispatchSemaphore(value: 0)
         let hasBegun = DispatchSemaphore(value: 0)
-        static var thread: UInt { AfterUnlock.thread }
+        static var thread: UInt { CurrentThread.id }
         func add(_ name: String) { threads.withLock { $0.append((name, Self.thread)) } }
         func addAndWait(_ name: String) {
             add(name)

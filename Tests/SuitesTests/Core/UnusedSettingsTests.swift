@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import SettingsFile
 import TestSupport
 import Testing
 
@@ -21,17 +22,32 @@ struct UnusedSettingsTests {
         deinit { Self.count.withLock { $0 -= 1 } }
     }
 
-    @Test func settingsThatWereOnlyReadAreReleased() {
-        let keys = (0..<40_000).map { "key-\($0)" }
+    /// The suite keeps what it has decoded of a stored value, and forgets a name without one.
+    @Test func namesWithoutAValueAreForgotten() throws {
+        let keys = (0..<10_000).map { "key-\($0)" }
         let suite = DefaultsSuite.inMemory(
             Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) }))
         for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
-        #expect(Item.count.withLock { $0 } <= 16_384)
-        for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
-        #expect(Item.count.withLock { $0 } <= 16_384)
+        #expect(Item.count.withLock { $0 } == keys.count)
+        suite.remove(keys)
+        #expect(Item.count.withLock { $0 } == 0)
+        #expect(suite.core.state.withLock { $0.table.count } < 200)
+        for key in keys {
+            let key = DefaultKey<Int?>(key)
+            #expect(suite[key] == nil)
+            suite[key] = 1
+            suite[key] = nil
+        }
+        #expect(suite.core.state.withLock { $0.table.count } < 200)
+        for key in keys {
+            let key = DefaultKey<Int?>(key)
+            try suite.update { $0[key] = 1 }
+            try suite.update { $0[key] = nil }
+        }
+        #expect(suite.core.state.withLock { $0.table.count } < 200)
     }
 
-    /// More keys than the table of recent slots has room for; the table grows with them.
+    /// More keys than the table of recent slots has room for.
     @Test func eachOfManyKeysHasItsValue() {
         let suite = DefaultsSuite.inMemory()
         let keys = (0..<2_000).map { DefaultKey("key-\($0)", default: -1) }

@@ -12,7 +12,7 @@ import SettingsFile
             /// Counts the commits of the suite.
             let number: Int
             /// The thread that committed it.
-            let thread = AfterUnlock.thread
+            let thread = CurrentThread.id
             /// See *Cycles* in Core/Observing.swift.
             let depth = NotificationDepth.current + 1
             /// Keeps the suite in use until the edit is set, because a new suite would not know it.
@@ -69,8 +69,8 @@ import SettingsFile
         ///   there is none, or if it is a thread of the library.
         mutating func beginCall(_ key: ByteString, after last: Edit?) -> Next {
             guard let edit = entries[key]?.newest, entries[key]?.call == nil else { return .nothing }
-            guard last == nil || edit.thread == AfterUnlock.thread else { return .handOver }
-            entries[key]?.call = Call(edit: edit, thread: AfterUnlock.thread)
+            guard last == nil || edit.thread == CurrentThread.id else { return .handOver }
+            entries[key]?.call = Call(edit: edit, thread: CurrentThread.id)
             return .call(edit)
         }
 
@@ -99,11 +99,11 @@ import SettingsFile
         /// - Returns: Whether this thread calls `set` for the key.
         mutating func noteChange(_ key: ByteString) -> Bool {
             entries[key]?.hasChanged = true
-            return entries[key]?.call?.thread == AfterUnlock.thread
+            return entries[key]?.call?.thread == CurrentThread.id
         }
 
         /// Whether this thread calls `set`, which has called an observer.
-        var isCalling: Bool { entries.values.contains { $0.call?.thread == AfterUnlock.thread } }
+        var isCalling: Bool { entries.values.contains { $0.call?.thread == CurrentThread.id } }
 
         /// Returns what to wait for until the edits of the first commits are in `UserDefaults`;
         /// `nil` if they are.

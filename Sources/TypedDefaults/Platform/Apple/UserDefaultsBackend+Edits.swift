@@ -37,22 +37,22 @@ import SettingsFile
     // reported during the call may be its own, so it is reported again when the edit is no longer
     // pending.
     //
-    // Deliveries of the suite wait until the thread has returned from `set`: to `AfterUnlock`, the
-    // call counts as a lock.
+    // Deliveries of the suite wait until the thread has returned from `set`, which counts as a lock
+    // that it holds.
     extension UserDefaultsBackend {
         /// Makes edits visible to readers, and sets them when this thread holds no lock.
         func publish(_ new: [(key: String, value: PropertyList?)]) {
             let suite = id.flatMap(SuiteCore.inUse)
             edits.withLock { $0.add(new, of: suite) }
             let keys = new.map { ByteString($0.key) }
-            guard AfterUnlock.holdsLock else { return applyEdits(of: keys) }
-            AfterUnlock.run { [self] in applyEdits(of: keys) }
+            guard CurrentThread.holdsLock else { return applyEdits(of: keys) }
+            CurrentThread.afterUnlock { [self] in applyEdits(of: keys) }
         }
 
         /// Sets the pending edits of keys, unless another thread does.
         private func applyEdits(of keys: [ByteString], inLibrary: Bool = false) {
-            AfterUnlock.didLock()
-            defer { AfterUnlock.didUnlock() }
+            CurrentThread.didLock()
+            defer { CurrentThread.didUnlock() }
             for key in keys {
                 var last: PendingEdits.Edit?
                 loop: while true {
@@ -64,7 +64,7 @@ import SettingsFile
                     case .call(let edit):
                         // The suite may be released with its last edit, but not under the lock.
                         withExtendedLifetime(edit) { set(edit, key) }
-                        if !inLibrary, edit.thread != AfterUnlock.thread { last = edit }
+                        if !inLibrary, edit.thread != CurrentThread.id { last = edit }
                     }
                 }
             }

@@ -23,7 +23,7 @@ extension DefaultsSuite {
     @discardableResult
     public func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
         let suite = current
-        return try suite.core.write({ try suite.commitUpdate(body) }, orThrow: { $0 })
+        return try suite.core.asWriter { try suite.commitUpdate(body) }
     }
 
     private func commitUpdate<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
@@ -189,7 +189,11 @@ extension DefaultsSuite {
             if core.isStill(moment) { return result }
         }
         // Other writers keep writing, so make them wait once, unless they are on other machines.
-        guard core.traits.readsMayLag else { return try core.write(read) }
-        throw DefaultsError(.timedOut, reason: "other machines changed the suite during each of 200 reads of it")
+        guard !core.traits.readsMayLag else {
+            throw DefaultsError(.timedOut, reason: "other machines changed the suite during each of 200 reads of it")
+        }
+        var result: Result?
+        try core.write { () throws(DefaultsError) in result = try read() }
+        return result!
     }
 }
