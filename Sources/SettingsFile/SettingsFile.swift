@@ -143,7 +143,7 @@ package final class SettingsFile: Sendable {
             // Reads the page directly, because each `get` does this, and counting references to the
             // file would take longer than the rest.
             guard let word else { return false }
-            return word.value ^ readWord | UInt64(process ^ Forks.count) == 0
+            return word.value ^ readWord | UInt64(process ^ Forks.number) == 0
         }
     }
 
@@ -297,17 +297,20 @@ extension SettingsFile {
         return withValues { $0.keys }
     }
 
-    /// The generation, or the next one if something may have changed. Takes one system call if
-    /// there is no file, and else none.
+    /// The generation of the values that this process has, which is marked if they may have changed
+    /// since. The next generation has another number, so the values are the same for as long as
+    /// this is. Takes one system call if there is no file, and else none.
     package var generation: UInt64 {
         let (isOpen, generation, isCurrent) = shown.withLock { ($0.open != nil, $0.generation, $0.isCurrent) }
-        return isCurrent || !isOpen && File.isMissing(fileLocation.path) ? generation : generation &+ 1
+        return isCurrent || !isOpen && File.isMissing(fileLocation.path) ? generation : generation | Self.changeMark
     }
+
+    private static let changeMark: UInt64 = 1 << 63
 
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            return (state.changes.take(since: generation), state.changes.generation)
+            return (state.changes.take(since: generation & ~Self.changeMark), state.changes.generation)
         }
     }
 

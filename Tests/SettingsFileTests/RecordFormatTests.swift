@@ -110,6 +110,21 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
+    /// Otherwise, values from before and after a commit would seem to be of one generation.
+    @Test func aNumberThatMarksAChangeIsThatOfNoGeneration() throws {
+        try withFile { file in
+            let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
+            try writer.write([("key", 0)])
+            let known = try reader.changes(since: 0).generation
+            try writer.write([("key", 1)])
+            let mark = try #require(reader.generation)
+            #expect(mark != known)
+            let changes = try reader.changes(since: known)
+            #expect(changes.keys == ["key"] && changes.generation == known + 1)
+            #expect(reader.generation == changes.generation && changes.generation != mark)
+        }
+    }
+
     /// A process may list keys for a long time and never ask for changes.
     @Test func theListOfExternalChangesIsBounded() throws {
         try withFile { file in

@@ -92,8 +92,9 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///   finish.
     func write(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError)
 
-    /// A number that grows as soon as a value may have changed, and when reads start or stop
-    /// throwing; `nil` if the backend cannot know that.
+    /// A number that changes as soon as a value may have changed, and when reads start or stop
+    /// throwing; `nil` if the backend cannot know that. While it stays the same, so do the values
+    /// that are read.
     ///
     /// A ``commit(_:over:)`` that stores edits adds 1, and what other code changes counts
     /// separately. Each read of a setting calls this, so it must be cheap. If you implement it,
