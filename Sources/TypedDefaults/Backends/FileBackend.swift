@@ -113,6 +113,7 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.synchronize(isInBackground: true) }
     }
 
+    @discardableResult
     package func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
         switch subject {
         case .failures: file.attach { error in handler?(.failed(DefaultsError(error))) }

@@ -11,6 +11,7 @@ import SettingsFile
     // processes. For keys that it cannot observe, one observer of the notification that this
     // process has changed any `UserDefaults` compares their values with the previous ones.
     extension UserDefaultsBackend {
+        @discardableResult
         package func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
             if let handler { self.handler.attach(handler) }
             if case .key(let key) = subject { follow(key, isOn: handler != nil) }
