@@ -42,17 +42,19 @@ final class Layers: Sendable {
     ///
     /// Called under no lock, because it runs conversions and closures of the program.
     func value(of slot: Slot) -> (value: LayeredValue, refusals: [DefaultsError]) {
-        var (layered, refusals, isBehind) = (LayeredValue(), [DefaultsError](), false)
+        var (layered, refusals, isAfterStored) = (LayeredValue(), [DefaultsError](), false)
         for layer in all {
             guard let value = layer.value else {
-                isBehind = true
+                isAfterStored = true
                 continue
             }
-            guard (isBehind ? layered.behind : layered.before) == nil, let found = value(slot.key) else { continue }
+            guard (isAfterStored ? layered.behind : layered.before) == nil, let found = value(slot.key) else {
+                continue
+            }
             do throws(DefaultsError) {
                 guard let stored = try slot.storedForm(found, layer.name).get() else { continue }
                 let value = LayeredValue.Value(layer: layer.name, stored: stored)
-                if isBehind { layered.behind = value } else { layered.before = value }
+                if isAfterStored { layered.behind = value } else { layered.before = value }
             } catch {
                 layered.refused.append(found)
                 refusals.append(error)
@@ -121,7 +123,7 @@ extension Conversion {
 
 // Called while the lock of the suite is held.
 extension Slot {
-    /// Returns the effective value for a stored one; `nil` if that is not known.
+    /// Returns the effective value for a stored one.
     func effective(_ stored: Found?) -> Found {
         if let before = state.layer.before { return before.found }
         if let stored, stored != .nothing, stored != .unavailable { return stored }
@@ -134,25 +136,29 @@ extension SuiteCore {
 
     func setLayers(_ layers: Layers) {
         do throws(DefaultsError) { try NotificationDepth.check() } catch { return report(error) }
-        // A slot that is created from now on gets its value from the new layers.
-        let slots = state.withLock { state in
-            state.layers = layers
-            return state.allSlots
-        }
-        let values = slots.map { (slot: $0, value: layers.value(of: $0)) }
-        let (refusals, outcome) = state.withLock { state -> ([DefaultsError], State.Outcome) in
-            var (refusals, outcome) = ([DefaultsError](), State.Outcome())
-            // Otherwise, the thread that has set other layers since then does the rest.
-            guard state.layers === layers else { return (refusals, outcome) }
-            for (slot, value) in values where state.setLayer(value.value, of: slot, &outcome) {
-                refusals += value.refusals
+        typealias LayeredSlot = (slot: Slot, new: (value: LayeredValue, refusals: [DefaultsError]))
+        var values: [ObjectIdentifier: LayeredSlot] = [:]
+        var isSet = false
+        while !isSet {
+            // Under no lock, so more slots may be added.
+            for slot in state.withLock({ $0.allSlots }) where values[ObjectIdentifier(slot)] == nil {
+                values[ObjectIdentifier(slot)] = (slot, layers.value(of: slot))
             }
-            state.layerChanges += 1
-            state.noteSlots(.local)
-            return (refusals, outcome)
+            let (old, refusals, outcome) = state.withLock { state -> (Layers?, [DefaultsError], State.Outcome) in
+                var (refusals, outcome) = ([DefaultsError](), State.Outcome())
+                let all = state.allSlots.map { values[ObjectIdentifier($0)] }
+                guard !all.contains(where: { $0 == nil }) else { return (nil, refusals, outcome) }
+                for case (let slot, let new)? in all where state.setLayer(new.value, of: slot, &outcome) {
+                    refusals += new.refusals
+                }
+                state.layerChanges += 1
+                state.noteSlots(.local)
+                return (exchange(&state.layers, with: layers), refusals, outcome)
+            }
+            isSet = old != nil
+            finish(outcome)
+            for refusal in refusals { report(refusal) }
         }
-        finish(outcome)
-        for refusal in refusals { report(refusal) }
         deliver()
     }
 

@@ -14,7 +14,7 @@ import SettingsFile
 //
 // | always true while the lock is free                                                             |
 // |------------------------------------------------------------------------------------------------|
-// | `entry.stored` is what the backend had at `generation`, or when it was asked if it has none    |
+// | `entry.stored` is what the backend had at `generation`, or later when it was asked             |
 // | `slot.seen` is `unread`, or made of `entry.stored`: nothing is ever outdated                   |
 // | events are queued by `install`, `setLayers` and failures only, in the order of the states      |
 // | between the begin of a commit and its `install`, other threads that find a newer generation    |
@@ -202,7 +202,10 @@ extension SuiteCore.State {
         var (outcome, changed) = (Outcome(), [String]())
         if let first { put(first, isOther: isFirstOther, origin, &outcome, &changed) }
         for value in others { put(value, isOther: false, origin, &outcome, &changed) }
-        if let writer { writer.slot.keep(writer.new) }
+        if let writer {
+            if writer.slot.isForeign(writer.slot.state.seen) { outcome.old.append(writer.slot.state.seen) }
+            writer.slot.keep(writer.new)
+        }
         guard !changed.isEmpty else { return outcome }
         noteSlots(origin)
         for observation in observers.ofSuite where observation.hasBegun {
