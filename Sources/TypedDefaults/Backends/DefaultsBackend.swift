@@ -51,11 +51,14 @@
 /// - ``generation``
 /// - ``changes(since:)``
 /// - ``watch(_:_:)``
+/// - ``WatchedSubject``
+/// - ``BackendEvent``
 ///
 /// ### What a backend can do
 ///
 /// - ``traits``
 /// - ``layer(of:)``
+/// - ``BackendLayer``
 /// - ``synchronize()``
 // Everything that a backend needs is here. The additional methods of the library's own backends
 // only make memory and the settings file faster. `ByteString`, which compares keys by their bytes,

@@ -31,8 +31,12 @@ final class Account: StorableConfig { @Stored var userName = "" }
 
 struct Settings {
     @UserDefault("number") var number = 9
+    @UserDefault("wrapped") var camera = Camera()
 
-    init(in suite: DefaultsSuite) { _number = UserDefault("number", default: 9, in: suite) }
+    init(in suite: DefaultsSuite) {
+        _number = UserDefault("number", default: 9, in: suite)
+        _camera = UserDefault("wrapped", default: Camera(), in: suite)
+    }
 }
 
 let arguments = CommandLine.arguments
@@ -41,7 +45,7 @@ guard arguments.count == 4, let rounds = Int(arguments[3]) else {
 }
 let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSuite(file: URL(filePath: arguments[2]))
 let store = PersistentStore<Config>(in: suite)
-let settings = Settings(in: suite)
+var settings = Settings(in: suite)
 let account = Account(in: suite, identifier: "app")
 let camera = PersistentStore<Camera>(in: suite)
 store.set(Config())
@@ -61,7 +65,7 @@ suite[.count] = 2
     case "wrapper": for _ in 0..<rounds { sum += settings.number }
     case "stored": for _ in 0..<rounds { sum += account.userName.utf8.count }
     case "suite": for _ in 0..<rounds { sum += suite[.count] }
-    case "in-place": for _ in 0..<rounds { sum += suite[DefaultKey("count", default: 1)] }
+    case "new-key": for _ in 0..<rounds { sum += suite[DefaultKey("count", default: 1)] }
     case "set": for round in 0..<rounds { store.set(Config(count: round + 1)) }
     case "equal-set": for _ in 0..<rounds { store.set(Config()) }
     case "observed-set", "observed-value":
@@ -71,6 +75,15 @@ suite[.count] = 2
     case "update": for _ in 0..<rounds { try settings.$number.update { $0 += 1 } }
     case "config-get": for _ in 0..<rounds { sum += camera.value.count }
     case "config-update": for _ in 0..<rounds { try camera.update { $0.count += 1 } }
+    case "config-edit": for round in 0..<rounds { camera.value.count = round + 1 }
+    case "key-edit": for round in 0..<rounds { suite[Camera.self].count = round + 1 }
+    case "wrapper-edit": for round in 0..<rounds { settings.camera.count = round + 1 }
+    case "first-update":
+        // Nothing is known of a value that another release has stored.
+        for round in 0..<rounds {
+            try suite.update { $0["Camera"] = ["count": .integer(.init(round))] }
+            try camera.update { $0.count += 1 }
+        }
     default: fatalError("no such call: \(arguments[1])")
     }
     return sum
