@@ -86,8 +86,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///   ``DefaultsError/Kind/unknownOutcome`` if it is unknown whether the edits were stored.
     func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome
 
-    /// Runs `body`, once, while no other process writes to the same storage. First waits for those
-    /// that do, and makes their changes visible.
+    /// Runs `body`, once and on the calling thread, while no other process writes to the same
+    /// storage. First waits for those that do, and makes their changes visible.
     ///
     /// The suite lets one thread of its process write at a time.
     ///

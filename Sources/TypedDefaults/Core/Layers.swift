@@ -242,9 +242,7 @@ extension SuiteCore.State {
         slot.state.seen = .unread
         let effective = slot.effective(stored)
         let isFromOther = before.before?.layer != new.before?.layer || before.behind?.layer != new.behind?.layer
-        if old != effective || isFromOther, exchange(&slot.state.isAccessed, with: false) {
-            outcome.tracked.append(slot)
-        }
+        if old != effective || isFromOther, slot.state.takeAccess() { outcome.tracked.append(slot) }
         if old != effective { queueChange(of: slot, old, effective, effective == .nothing ? .removed : .set, .local) }
         return new.isReported && new.refused != before.refused
     }

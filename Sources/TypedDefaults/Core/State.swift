@@ -61,6 +61,8 @@ extension SuiteCore {
         /// Returns the slot that reads the name with that type and conversion.
         func slot(_ form: ConversionForm) -> Slot? { slots.first { $0.form == form } }
 
+        var isKnown: Bool { ![nil, .unavailable, .unreadable].contains(stored) }
+
         /// Removes the slots that only this entry holds.
         func removeUnused(_ unused: inout State.Released) {
             for index in slots.indices.reversed()
@@ -149,16 +151,17 @@ extension SuiteCore.State {
         let entry = entry(slot.key)
         entry.slots.append(slot)
         slot.state.entry = entry
+        if !exchange(&entry.isVacant, with: true) { vacant.append(entry) }
     }
 
-    /// Forgets names that nothing uses. Looks at two for each one that was found to have no value,
-    /// so there are never many of them.
+    /// Forgets names that nothing uses. Looks at two for each one that is new, or that was found to
+    /// have no value, so there are never many of them.
     mutating func forgetVacant(_ count: Int) -> Released {
         var unused: Released = []
         for _ in 0..<2 * count where !vacant.isEmpty {
             nextVacant = nextVacant + 1 < vacant.count ? nextVacant + 1 : 0
             let entry = vacant[nextVacant]
-            if entry.stored == .nothing {
+            if entry.stored == nil || entry.stored == .nothing {
                 entry.removeUnused(&unused)
                 guard entry.slots.isEmpty, !entry.isFollowed, !entry.isInConflict else { continue }
                 table[ByteString(entry.name)] = nil
@@ -247,7 +250,7 @@ extension SuiteCore.State {
         of slot: Slot, from old: Found, to new: Found, _ origin: ChangeOrigin, _ outcome: inout Outcome
     ) {
         // Its `isSet` depends on the stored value even if a layer hides that.
-        if exchange(&slot.state.isAccessed, with: false) { outcome.tracked.append(slot) }
+        if slot.state.takeAccess() { outcome.tracked.append(slot) }
         guard !slot.state.observers.isEmpty else { return }
         let (before, after) = (slot.effective(old), slot.effective(new))
         guard slot.state.layer.isEmpty && old != .unavailable || before != after else { return }

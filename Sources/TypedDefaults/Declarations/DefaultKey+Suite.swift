@@ -77,17 +77,17 @@ extension DefaultsSuite {
         _ = (bound(first).noteRead(), repeat bound(each others).noteRead())
         let suite = current
         for attempt in 0..<1_000 {
-            guard let moment = try suite.core.moment() else { continue }
             // Not a closure for `consistently`: Swift 6.3 miscompiles one that returns such a
             // tuple.
-            if attempt % 10 < 9 {
+            if attempt % 10 < 9, let moment = try suite.core.moment() {
                 let values = (try suite.read(first), repeat try suite.read(each others))
                 if suite.core.isStill(moment) { return values }
             } else {
                 // Other writers keep writing. The contents are of one state in any case.
+                let layerChanges = suite.core.layerChanges
                 let contents = try contents()
                 let values = (try read(first, contents), repeat try read(each others, contents))
-                if suite.core.hasSameLayers(moment) { return values }
+                if suite.core.layerChanges == layerChanges { return values }
             }
         }
         throw DefaultsError(.unavailable, reason: "the layers of the suite kept changing while it was being read")

@@ -20,7 +20,8 @@ struct CommitsUnderWayTests {
         private let isShown = DispatchSemaphore(value: 0)
         /// The number of reads that the commit waits for, unless they wait for the commit.
         private let reads: Int
-        init(reads: Int) { self.reads = reads }
+        private let hasGenerations: Bool
+        init(reads: Int, hasGenerations: Bool) { (self.reads, self.hasGenerations) = (reads, hasGenerations) }
 
         /// The last of the reads returns after the commit.
         func value(forKey key: String) -> PropertyList? {
@@ -47,7 +48,10 @@ struct CommitsUnderWayTests {
             }
             return .committed(generation: generation)
         }
-        var generation: UInt64? { state.withLock { $0.mayHaveChanged ? 1_000 + $0.generation : $0.generation } }
+        var generation: UInt64? {
+            guard hasGenerations else { return nil }
+            return state.withLock { $0.mayHaveChanged ? 1_000 + $0.generation : $0.generation }
+        }
         func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
             committing.withLock { (nil, state.withLock { $0.generation }) }
         }
@@ -56,8 +60,10 @@ struct CommitsUnderWayTests {
     private let b = DefaultKey("b", default: 0)
 
     /// Returns a suite whose values of both keys become 2.
-    private func committingSuite(reads: Int) -> (suite: DefaultsSuite, ended: DispatchGroup) {
-        let backend = LateBackend(reads: reads)
+    private func committingSuite(
+        reads: Int, hasGenerations: Bool = true
+    ) -> (suite: DefaultsSuite, ended: DispatchGroup) {
+        let backend = LateBackend(reads: reads, hasGenerations: hasGenerations)
         let suite = DefaultsSuite(backend: backend)
         #expect(suite[a] == 1 && suite[b] == 1)
         let ended = onThread { [a, b] in
@@ -67,8 +73,8 @@ struct CommitsUnderWayTests {
         return (suite, ended)
     }
 
-    @Test func severalKeysAreOfOneCommit() throws {
-        let (suite, ended) = committingSuite(reads: 1)
+    @Test(arguments: [true, false]) func severalKeysAreOfOneCommit(hasGenerations: Bool) throws {
+        let (suite, ended) = committingSuite(reads: 1, hasGenerations: hasGenerations)
         let (a, b) = try suite.read(a, b)
         #expect(a == b)
         ended.wait()

@@ -11,6 +11,22 @@ import TypedDefaultsTesting
 struct TrackingTests {
     private static let number = DefaultKey("number", default: 0)
 
+    /// The framework notes what to call only after the read.
+    @Test(arguments: Backend.allCases) func aChangeBetweenAReadAndItsTrackingHidesNoLaterOne(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let key = DefaultKey("number", default: 0)
+            let fired = Guarded(0)
+            withObservationTracking {
+                _ = suite[key]
+                onThread { suite[key] = 1 }.wait()
+            } onChange: {
+                fired.withLock { $0 += 1 }
+            }
+            suite[key] = 2
+            #expect(fired.withLock { $0 } == 1)
+        }
+    }
+
     #if os(macOS) || os(Linux)
         @Test(.ownFile) func aWriteOfAnotherProcessFires() async throws {
             let store = UserDefault(Self.number, in: try DefaultsSuite(file: URL(filePath: ownFile))).store
