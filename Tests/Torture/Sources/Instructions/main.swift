@@ -45,7 +45,8 @@ guard arguments.count == 4, let rounds = Int(arguments[3]) else {
 }
 let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSuite(file: URL(filePath: arguments[2]))
 let store = PersistentStore<Config>(in: suite)
-var settings = Settings(in: suite)
+let settings = Settings(in: suite)
+var editedSettings = settings
 let account = Account(in: suite, identifier: "app")
 let camera = PersistentStore<Camera>(in: suite)
 store.set(Config())
@@ -77,7 +78,7 @@ suite[.count] = 2
     case "config-update": for _ in 0..<rounds { try camera.update { $0.count += 1 } }
     case "config-edit": for round in 0..<rounds { camera.value.count = round + 1 }
     case "key-edit": for round in 0..<rounds { suite[Camera.self].count = round + 1 }
-    case "wrapper-edit": for round in 0..<rounds { settings.camera.count = round + 1 }
+    case "wrapper-edit": for round in 0..<rounds { editedSettings.camera.count = round + 1 }
     case "first-update":
         // Nothing is known of a value that another release has stored.
         for round in 0..<rounds {
