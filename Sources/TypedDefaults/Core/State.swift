@@ -163,7 +163,9 @@ extension SuiteCore.State {
             let entry = vacant[nextVacant]
             if entry.stored == nil || entry.stored == .nothing {
                 entry.removeUnused(&unused)
-                guard entry.slots.isEmpty, !entry.isFollowed, !entry.isInConflict else { continue }
+                // How a name was declared matters until it is known to have no value.
+                let isDeclared = entry.isInConflict || entry.stored == nil && entry.declaredForm != nil
+                guard entry.slots.isEmpty, !entry.isFollowed, !isDeclared else { continue }
                 table[ByteString(entry.name)] = nil
             }
             entry.isVacant = false
