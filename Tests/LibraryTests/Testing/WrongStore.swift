@@ -44,10 +44,15 @@ final class WrongStore: DefaultStoreType {
         return WrongStore(law, forgets ? Place() : place)
     }
 
-    /// Whether this thread runs the body of an update.
+    /// The threads that run the body of an update.
+    private static let updating = Guarded<Set<UInt>>([])
     private var isUpdating: Bool {
-        get { Thread.current.threadDictionary["updating"] != nil }
-        set { Thread.current.threadDictionary["updating"] = newValue ? true : nil }
+        get { Self.updating.withLock { $0.contains(CurrentThread.id) } }
+        set {
+            Self.updating.withLock { threads in
+                if newValue { threads.insert(CurrentThread.id) } else { threads.remove(CurrentThread.id) }
+            }
+        }
     }
 
     /// Lets other threads run until one of them has done something, or for a short time.
