@@ -127,9 +127,9 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///   - handler: Receives the events; called under no lock of the backend. A suite passes the
     ///     same one for all subjects, or `nil` to stop. Watches of one key nest: each one that
     ///     starts is stopped.
-    /// - Returns: Whether each change of the key by other code is reported from now on, with its
-    ///   key. If not, and if there is no ``generation``, each write of the suite reads all observed
-    ///   values again.
+    /// - Returns: Whether each change of a watched key by other code is reported with its key. The
+    ///   suite uses the result for `changes` only: if this is false and there is no ``generation``,
+    ///   each write of the suite reads all observed values again.
     @discardableResult
     func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool
 
@@ -229,7 +229,7 @@ public enum BackendLayer: Sendable {
     case registered
 }
 
-/// What a suite hears of from its backend.
+/// What a suite watches in its backend.
 public enum WatchedSubject: Sendable, Hashable {
     /// ``BackendEvent/failed(_:)`` and ``BackendEvent/stale(since:)``.
     case failures
