@@ -14,7 +14,7 @@ extension DefaultsSuite {
         nonmutating set { bound(key).assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
             let setting = bound(key)
-            var edit = InPlaceEdit(setting.get(or: key.defaultValue), setting)
+            var edit = setting.edit(or: key.defaultValue)
             defer { setting.apply(edit, or: key.defaultValue) }
             yield &edit.value
         }

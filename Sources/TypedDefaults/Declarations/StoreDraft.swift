@@ -16,12 +16,12 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
         set { edit.value = newValue }
         _modify { yield &edit.value }
     }
-    private var edit: InPlaceEdit<ConfigCoding<Config>>
+    private var edit: InPlaceEdit<Config>
     private let store: AnyStore<Config>
 
     fileprivate init(_ store: AnyStore<Config>) {
         self.store = store
-        edit = InPlaceEdit(store.value, ConfigCoding())
+        edit = store.edit()
     }
 
     /// Whether a property was edited since the draft was made, applied or reverted.
@@ -36,7 +36,7 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
     /// - Throws: A ``DefaultsError``, such as ``DefaultsError/Kind/invalid`` if an edited property
     ///   breaks a rule. Then nothing is written, and the draft keeps its value.
     public mutating func apply() throws {
-        try edit.apply { try store.update($0) }
+        try store.save(edit)
         revert()
     }
 
@@ -59,7 +59,7 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
     public func apply(
         to contents: inout SuiteContents, key: DefaultKey<Config> = DefaultKey(Config.self)
     ) throws {
-        try edit.apply { change in try change(&contents[key]) }
+        if try edit.isChange { try edit.apply(to: &contents[key]) }
     }
 
     /// Makes the draft equal to the value of the store.

@@ -69,7 +69,7 @@ public struct UserDefault<Value: Sendable>: Sendable {
         get { setting.get(or: key.defaultValue) }
         nonmutating set { setting.assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
-            var edit = InPlaceEdit(value, setting)
+            var edit = setting.edit(or: key.defaultValue)
             defer { setting.apply(edit, or: key.defaultValue) }
             yield &edit.value
         }
@@ -141,7 +141,7 @@ extension UserDefault {
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.update(recovering: true, from: key.defaultValue) { value in try body(&value!) }
+        try setting.change(recovering: true, from: { key.defaultValue }) { value, _ in try body(&value!) }
     }
 
     /// The same setting as a store, which reads `nil` if no value is stored. It knows the key, but

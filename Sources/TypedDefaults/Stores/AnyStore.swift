@@ -23,7 +23,7 @@
 /// - ``inMemory(_:)-5hmcq``
 /// - ``inMemory(_:)-9vtzl``
 /// - ``init(_:)``
-public struct AnyStore<Default: Sendable>: DefaultStoreType, FailureReporting {
+public struct AnyStore<Default: Sendable>: OwnStore {
     let base: any DefaultStoreType<Default>
 
     /// Erases the type of a store.
@@ -59,6 +59,10 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType, FailureReporting {
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken { base.observe(initial: initial, handler) }
 
+    func setting<Value>(of type: Value.Type) -> Setting<Value>? { (base as? any OwnStore)?.setting(of: type) }
+    func change<Result>(
+        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
+    ) throws -> Result { try base.changeInPlace(recovering: recovering, from: start, body) }
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }
 }

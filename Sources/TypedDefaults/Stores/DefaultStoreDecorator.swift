@@ -82,12 +82,15 @@ extension DefaultStoreDecorator {
     /// Updates the base.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try base.updateStored { stored in
-            var edit = StoreEdit(try stored.map(readable))
-            let result = try body(&edit.value)
-            if edit.isChange { stored = try edit.value.map(self.stored(from:)) }
-            return result
-        }
+        try base.updateStored { stored in try edit(&stored, body) }
+    }
+
+    private func edit<Result>(_ stored: inout Base.Default?, _ body: (inout Default?) throws -> Result) throws -> Result
+    {
+        var edit = StoreEdit(try stored.map(readable))
+        let result = try body(&edit.value)
+        if edit.isChange { stored = try edit.value.map(self.stored(from:)) }
+        return result
     }
 
     /// Updates the base, and starts with the default in place of a missing value, or of one that
@@ -96,15 +99,20 @@ extension DefaultStoreDecorator {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try updateStored(or: defaultValue, body) { error in
-            // The base copies only what it cannot read itself.
-            if (try? base.updateStored { _ in }) != nil { throw error }
-            let start = try stored(from: defaultValue())
-            return try base.update(default: start) { stored in
-                let (value, result) = try edited(nil, or: defaultValue, body)
-                if let value { stored = try self.stored(from: value) }
-                return result
+        var (result, hasRun) = (Result?.none, false)
+        do {
+            try base.updateStored { stored in
+                hasRun = true
+                result = try stored == nil ? nil : edit(&stored) { try body(&$0!) }
             }
+        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {}
+        if let result { return result }
+        // The base begins with the default in place of what is missing, or what it cannot read.
+        let start = try stored(from: defaultValue())
+        return try base.update(default: start) { stored in
+            var new = Optional(stored)
+            defer { if let new { stored = new } }
+            return try edit(&new) { try body(&$0!) }
         }
     }
 

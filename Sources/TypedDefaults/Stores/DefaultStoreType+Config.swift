@@ -9,11 +9,15 @@ extension DefaultStoreType where Default: DefaultConfig {
     public var value: Default {
         get { get() ?? Default.defaultInstance }
         nonmutating set {
-            reportingFailure { try WriteIntent.assigning.with(Default.self) { try update { $0 = newValue } } }
+            reportingFailure {
+                try changeInPlace(recovering: true, from: { Default.defaultInstance }) {
+                    ($0, $1) = (newValue, .assigning)
+                }
+            }
         }
         nonmutating _modify {
-            var edit = InPlaceEdit(value, ConfigCoding<Default>())
-            defer { reportingFailure { try edit.apply { try update($0) } } }
+            var edit = edit()
+            defer { reportingFailure { try save(edit) } }
             yield &edit.value
         }
     }
@@ -54,7 +58,7 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// Each write is an ``update(_:)`` of the config, which stores this property only. The returned
     /// store reads `nil` if no config is stored, unlike `store.value.size`; a config in a config
     /// then begins with the default of its type. `remove()` removes the stored property if it
-    /// differs from its default.
+    /// differs from its default; in a store of your own, it sets the default.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }
@@ -95,11 +99,21 @@ extension DefaultStoreType where Default: DefaultConfig {
     }
 }
 
-/// The forms of a config, without its rules, which the store applies.
-struct ConfigCoding<Config: DefaultConfig>: FormCoding {
-    func form(of value: Config) throws -> PropertyList? { try PropertyList(value.serialize()) }
-    func value(ofForm form: PropertyList) -> Config? { Config(form.object) }
-    var isOfObjects: Bool { Config.self is AnyClass }
+// Editing in place.
+extension DefaultStoreType where Default: DefaultConfig {
+    /// Returns the value to edit it.
+    func edit() -> InPlaceEdit<Default> {
+        ownSetting?.edit(or: Default.defaultInstance) ?? InPlaceEdit(of: value)
+    }
+
+    /// Makes an edit.
+    func save(_ edit: InPlaceEdit<Default>) throws {
+        if let setting = ownSetting {
+            try setting.save(edit, or: Default.defaultInstance)
+        } else if try edit.isChange {
+            try update { try edit.apply(to: &$0) }
+        }
+    }
 }
 
 extension DefaultStoreType where Default: DefaultConvertible {

@@ -200,11 +200,7 @@ extension DefaultStoreType {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try updateStored(or: defaultValue, body) { _ in
-            let (value, result) = try edited(nil, or: defaultValue, body)
-            if let value { try save(value) }
-            return result
-        }
+        try editStored(recovering: true, from: defaultValue) { value, _ in try body(&value!) }
     }
 
     /// Only makes the initial call, and logs once that the type reports no changes.

@@ -7,7 +7,7 @@ extension DefaultStoreType {
         // Uses only the type of a foreign error, because its text may contain a value.
         let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
         if let decorator = self as? any DefaultStoreDecorator { return decorator.base.fail(with: error) }
-        guard let store = self as? any FailureReporting else {
+        guard let store = self as? any OwnStore else {
             return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")
         }
         store.report(error)
@@ -32,20 +32,8 @@ extension DefaultStoreType {
     /// library's.
     var key: String? {
         if let decorator = self as? any DefaultStoreDecorator { return decorator.base.key }
-        return (self as? any FailureReporting)?.storedKey
+        return (self as? any OwnStore)?.storedKey
     }
-}
-
-/// A store of this library, whose suite has a failure handler.
-protocol FailureReporting {
-    func report(_ error: DefaultsError)
-    /// See ``DefaultStoreType/key``.
-    var storedKey: String? { get }
-}
-
-extension MappedStore: FailureReporting {
-    func report(_ error: DefaultsError) { base.fail(with: error) }
-    var storedKey: String? { base.key }
 }
 
 private let mutedTypes = Locked<Set<ObjectIdentifier>>([])

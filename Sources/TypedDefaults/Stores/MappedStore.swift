@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// A store for one part of another store's value.
-struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: DefaultStoreType {
+struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: OwnStore {
     let base: AnyStore<Whole>
     let part: any WritableKeyPath<Whole, Part> & Sendable
     let defaultWhole: Whole?
@@ -11,75 +11,61 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: DefaultStoreTyp
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
     func save(_ value: Part) throws {
-        try WriteIntent.assigning.with(Whole.self) { try updateWhole { whole, _ in whole[keyPath: part] = value } }
+        try change(recovering: true, from: { nil }) { part, intent in (part, intent) = (value, .assigning) }
     }
     func remove() { reportingFailure { try removeStored() } }
-    func removeStored() throws { try WriteIntent.forgetting.with(Whole.self) { try updateStored { $0 = nil } } }
+    func removeStored() throws {
+        try change(recovering: false, from: { nil }) { part, intent in (part, intent) = (nil, .forgetting) }
+    }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try passingOnIntent {
-            try base.updateStored { stored in
-                var value = stored?[keyPath: part]
-                let result = try body(&value)
-                // Removing a part of a missing value does nothing.
-                if value == nil, stored == nil { return result }
-                guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
-                    throw missingWhole
-                }
-                whole[keyPath: part] = value
-                stored = whole
-                return result
-            }
-        }
+        try change(recovering: false, from: { nil }) { part, _ in try body(&part) }
     }
 
     func update<Result>(
         default defaultValue: @autoclosure () -> Part, _ body: (inout Part) throws -> Result
     ) throws -> Result {
-        try passingOnIntent {
-            // Whether the new value is the one that the default in place of the whole has.
-            var isDefault = false
-            let result = try updateWhole { whole, isMissing in
-                isDefault = false
-                guard isMissing else { return try body(&whole[keyPath: part]) }
-                let start = defaultValue()
-                var value = start
-                let result = try body(&value)
-                guard !areSame(value, start) else { return result }
-                isDefault = areSame(value, whole[keyPath: part])
-                whole[keyPath: part] = value
-                return result
+        try change(recovering: true, from: defaultValue) { part, _ in
+            guard part != nil else { throw missingWhole }
+            return try body(&part!)
+        }
+    }
+
+    func setting<Value>(of type: Value.Type) -> Setting<Value>? { nil }
+
+    /// Changes the part in the whole value, or in the default in place of a missing or unreadable
+    /// one.
+    func change<Result>(
+        recovering: Bool, from start: () -> Part?, _ body: (inout Part?, inout ChangeIntent) throws -> Result
+    ) throws -> Result {
+        var isMissing = false
+        func startWhole() -> Whole? {
+            isMissing = true
+            return defaultWhole
+        }
+        return try base.changeInPlace(recovering: recovering && defaultWhole != nil, from: startWhole) {
+            whole, intent in
+            // The body may run again.
+            defer { isMissing = false }
+            if whole == nil { isMissing = true }
+            let old = isMissing ? (recovering && defaultWhole != nil ? start() : nil) : whole?[keyPath: part]
+            var new = old
+            let result = try body(&new, &intent)
+            // Removing a part of a missing value does nothing.
+            if isMissing, intent != .assigning, areSame(new, old) { return result }
+            guard var changed = whole ?? defaultWhole, let value = new ?? defaultWhole?[keyPath: part] else {
+                throw missingWhole
             }
-            if isDefault { try WriteIntent.assigning.with(Whole.self) { try updateWhole { _, _ in } } }
+            // The value that the default has is stored in place of another one.
+            if isMissing, areSame(value, changed[keyPath: part]) { intent = .assigning }
+            changed[keyPath: part] = value
+            whole = changed
             return result
         }
     }
 
-    /// Updates the whole value, or the default in place of a missing or unreadable one. Without a
-    /// default, these are errors.
-    private func updateWhole<Result>(_ body: (inout Whole, _ isMissing: Bool) throws -> Result) throws -> Result {
-        guard let defaultWhole else {
-            return try base.updateStored { stored in
-                guard var whole = stored else { throw missingWhole }
-                defer { stored = whole }
-                return try body(&whole, false)
-            }
-        }
-        var isMissing = false
-        func start() -> Whole {
-            isMissing = true
-            return defaultWhole
-        }
-        return try base.update(default: start()) { whole in
-            defer { isMissing = false }
-            return try body(&whole, isMissing)
-        }
-    }
-
-    /// An intent for the part is one for the whole value.
-    private func passingOnIntent<Result>(_ write: () throws -> Result) rethrows -> Result {
-        try WriteIntent.current(for: Part.self)?.with(Whole.self, write) ?? write()
-    }
+    func report(_ error: DefaultsError) { base.fail(with: error) }
+    var storedKey: String? { base.key }
 
     private var missingWhole: DefaultsError {
         DefaultsError(

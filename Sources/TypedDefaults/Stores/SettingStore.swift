@@ -1,5 +1,5 @@
 /// A store of one setting, in a suite or in memory. ``DefaultStoreType`` documents its behavior.
-protocol SettingStore: DefaultStoreType, FailureReporting {
+protocol SettingStore: OwnStore {
     var setting: Setting<Default> { get }
 }
 
@@ -13,15 +13,21 @@ extension SettingStore {
 
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(recovering: false, body)
+        try setting.change(recovering: false, from: { nil }) { value, _ in try body(&value) }
     }
 
     @discardableResult
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try setting.update(recovering: true, from: defaultValue()) { value in try body(&value!) }
+        try setting.change(recovering: true, from: defaultValue) { value, _ in try body(&value!) }
     }
+
+    func change<Result>(
+        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
+    ) throws -> Result { try setting.change(recovering: recovering, from: start, body) }
+
+    func setting<Value>(of type: Value.Type) -> Setting<Value>? { setting as? Setting<Value> }
 
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void

@@ -26,35 +26,3 @@ struct StoreEdit<Value> {
         (Value.self as? any DefaultConvertible.Type)?.init(form.object) as? Value
     }
 }
-
-extension DefaultStoreType {
-    /// Updates the stored value, or a default in its place.
-    ///
-    /// - Parameter replace: Called in place of the update if the stored value is unreadable.
-    func updateStored<Result>(
-        or defaultValue: () -> Default, _ body: (inout Default) throws -> Result,
-        orReplace replace: (DefaultsError) throws -> Result
-    ) throws -> Result {
-        var hasRun = false
-        do {
-            return try updateStored { stored in
-                hasRun = true
-                let (value, result) = try edited(stored, or: defaultValue, body)
-                stored = value
-                return result
-            }
-        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun { return try replace(error) }
-    }
-
-    /// Edits the stored value, or a default in its place.
-    ///
-    /// - Returns: What to store, and what `body` returns.
-    func edited<Result>(
-        _ stored: Default?, or defaultValue: () -> Default, _ body: (inout Default) throws -> Result
-    ) throws -> (Default?, Result) {
-        var edit = StoreEdit(stored ?? defaultValue())
-        let result = try body(&edit.value!)
-        let isAssigned = stored == nil && WriteIntent.current(for: Default.self) == .assigning
-        return (edit.isChange || isAssigned ? edit.value : stored, result)
-    }
-}

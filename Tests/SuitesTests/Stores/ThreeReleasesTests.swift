@@ -65,6 +65,8 @@ private struct Way<Config: Release> {
     let name: String
     let kind: Kind
     let make: (Call) throws -> Void
+    /// Whether only the store knows what the change means.
+    var isByStore: Bool { name == "value =" || isAlone }
     /// Whether it makes the first choice only.
     var isAlone: Bool { name.hasPrefix("map") }
 
@@ -192,17 +194,25 @@ private final class User {
         }
         // The value after the write; `nil` if nothing is written.
         var new: PropertyList? = start
-        var isAssigned = false
+        // A store of a program cannot be told what a change means beyond its value. Over what it
+        // cannot read it saves.
+        let isForeign = way.isByStore && !(store is PersistentStore<R> || store is AnyStore<R>)
+        var isAssigned = reading == nil && !(isForeign && old == nil && behind != nil)
+        let isWhole = way.kind == .whole || isForeign && isAssigned && old != nil
         switch way.kind {
-        case .whole: new = chosen(shown)
-        case .assignment: (new, isAssigned) = (chosen(shown), reading == nil)
-        case .assignmentToStored: (new, isAssigned) = (chosen(start), reading == nil)
+        case .whole, .assignment: new = chosen(shown)
+        case .assignmentToStored: new = chosen(start)
+        default: isAssigned = false
+        }
+        switch way.kind {
+        case .whole, .assignment, .assignmentToStored: break
         case .update: new = chosen(start)
-        case .updateStored where old != nil && reading == nil, .forgetting where reading == nil: new = nil
+        case .updateStored where old != nil && reading == nil: new = nil
+        case .forgetting where reading == nil && (!isForeign || old != nil || behind == nil): new = nil
         case .updateStored: (new, isAssigned) = (chosen(start), old == nil && behind == nil)
         case .edit:
             let edited = chosen(shown)
-            for path in choices.map(\.path) where edited[path] != shown[path] { new![path] = edited[path] }
+            for name in choices.map(\.path[0]) where edited[name] != shown[name] { new![name] = edited[name] }
         case .forgetting: new![choices[0].path] = R.standard[choices[0].path]
         case .undone: break
         case .removal, .failure: new = nil
@@ -211,15 +221,15 @@ private final class User {
 
         // What is stored then.
         var names = Set<String>()
-        if let new, way.kind == .whole || isAssigned || new != start {
-            names = Set(R.shapes.keys.filter { way.kind == .whole || new[$0] != start[$0] })
+        if let new, isWhole || isAssigned || new != start {
+            names = Set(R.shapes.keys.filter { isWhole || new[$0] != start[$0] })
             var tree = reading == nil ? [:] : old!
             // A part that cannot be read does not merge with what takes its place.
             for path in reading?.faults ?? [] where names.contains(path[0]) { tree[path] = nil }
             for name in names { tree[name] = new[name]?.keeping(tree[name], R.shapes[name]!) }
             // What is missing must read as it does now: an optional with a default, a layer behind.
             func missing(_ name: String) -> PropertyList? { R.shapes[name]!.isOptional ? nil : R.standard[name] }
-            if way.kind == .forgetting, let name = names.first, missing(name) == new[name] {
+            if way.kind == .forgetting, !isForeign, let name = names.first, missing(name) == new[name] {
                 tree[name] = nil
             } else if tree["serial"] == nil {
                 // A default that differs in each instance is stored.

@@ -17,7 +17,8 @@
                 last.withLock { $0 = value }
                 return value
             } set: { new in
-                let edit = InPlaceEdit(from: last.withLock { exchange(&$0, with: nil) } ?? value, to: new, setting)
+                let old = last.withLock { exchange(&$0, with: nil) } ?? value
+                let edit = InPlaceEdit(value: new, before: try? setting.slot.encode(old))
                 // Choosing what is read is an assignment.
                 if !setting.apply(edit, or: key.defaultValue) { setting.assign(new, over: key.defaultValue) }
             }

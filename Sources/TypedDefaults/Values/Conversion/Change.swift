@@ -25,6 +25,8 @@ struct ChangeRule: Sendable {
     let decode: Conversion<Never>.DecodeBox
     /// Returns the form of the value in a box; `nil` if it cannot be stored.
     private let form: @Sendable (AnyBox) -> PropertyList?
+    /// Returns the form of a value that is stored as JSON, if it was stored as a tree.
+    private let tree: @Sendable (AnyBox) -> PropertyList?
     /// The default of a config; `nil` for other types, which are stored whole if nothing is stored.
     private let defaults: ConfigDefaults?
     private let kind: ConversionKind
@@ -36,6 +38,9 @@ struct ChangeRule: Sendable {
         isExact = kind == .codable && RootTraits(unwrapped(Value.self)).isNative
         form = { box in
             (try? conversion.encoding(box.value(as: Value.self)).get()) ?? nil
+        }
+        tree = { box in
+            (box.value(as: Value.self) as? any Encodable).flatMap { try? PropertyList(encoding: $0) }
         }
     }
 
@@ -131,6 +136,21 @@ struct ChangeRule: Sendable {
         if entries.isEqual(to: new) { return whole(after, over: old, base) }
         let seen = readingBack(entries, as: after, over: old, base)
         return Outcome(new: seen, lost: loss(of: old, base, in: seen.stored))
+    }
+
+    /// Returns a form with the entries in which two others differ, as the type writes it; `nil` if
+    /// the type cannot read that.
+    func merging(_ current: PropertyList, from before: PropertyList, to after: PropertyList) -> PropertyList? {
+        func entries(_ form: PropertyList) -> [String: PropertyList]? {
+            guard kind == .jsonData else { return form.entries }
+            return (try? decode(form, .stored).get()).flatMap(tree)?.entries
+        }
+        guard var merged = entries(current), let before = entries(before), let after = entries(after) else {
+            return nil
+        }
+        for key in before.keysThatDiffer(from: after) { merged[key] = after[key] }
+        guard let box = try? decode(.dictionary(merged), .stored).get(), box.recovery == nil else { return nil }
+        return form(box)
     }
 
     private func own(_ after: PropertyList) -> SeenValue {
@@ -250,26 +270,6 @@ extension PropertyList {
             return new
         }
         entries.replace(old, by: after, ifEqual: true)
-        return .dictionary(entries)
-    }
-
-    /// Returns this value with the entries in which two others differ.
-    ///
-    /// - Parameter isMerged: Returns whether the same happens inside an entry, at every depth.
-    func merging(
-        from before: PropertyList, to after: PropertyList, where isMerged: (String) -> Bool
-    ) -> PropertyList {
-        guard case .dictionary(var entries) = self, case .dictionary(let old) = before,
-            case .dictionary(let new) = after
-        else { return after }
-        for (key, value) in new where old[key] != value {
-            if let current = entries[key], let old = old[key], isMerged(key) {
-                entries[key] = current.merging(from: old, to: value) { _ in true }
-            } else {
-                entries[key] = value
-            }
-        }
-        for key in old.keys where new[key] == nil { entries[key] = nil }
         return .dictionary(entries)
     }
 
