@@ -38,17 +38,16 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: OwnStore {
     func change<Result>(
         recovering: Bool, from start: () -> Part?, _ body: (inout Part?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
-        var isMissing = false
+        var isStart = false
         func startWhole() -> Whole? {
-            isMissing = true
+            isStart = defaultWhole != nil
             return defaultWhole
         }
         return try base.changeInPlace(recovering: recovering && defaultWhole != nil, from: startWhole) {
             whole, intent in
             // The body may run again.
-            defer { isMissing = false }
-            if whole == nil { isMissing = true }
-            let old = isMissing ? (recovering && defaultWhole != nil ? start() : nil) : whole?[keyPath: part]
+            defer { isStart = false }
+            let (old, isMissing) = (isStart ? start() : whole?[keyPath: part], isStart || whole == nil)
             var new = old
             let result = try body(&new, &intent)
             // Removing a part of a missing value does nothing.

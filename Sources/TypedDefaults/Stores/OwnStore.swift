@@ -22,7 +22,7 @@ extension DefaultStoreType {
 
     /// Changes the value in place.
     ///
-    /// - Parameter start: Returns a value if `recovering` is true.
+    /// - Parameter start: Called only if `recovering` is true. It then returns a value.
     func changeInPlace<Result>(
         recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
@@ -38,7 +38,7 @@ extension DefaultStoreType {
         recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
         func edit(_ stored: inout Default?) throws -> Result {
-            var (edit, intent) = (StoreEdit(stored ?? start()), ChangeIntent.editing)
+            var (edit, intent) = (StoreEdit(stored ?? (recovering ? start() : nil)), ChangeIntent.editing)
             let result = try body(&edit.value, &intent)
             if edit.isChange || intent == .assigning { stored = edit.value }
             return result
