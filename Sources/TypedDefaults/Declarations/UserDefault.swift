@@ -141,7 +141,7 @@ extension UserDefault {
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.change(recovering: true, from: { key.defaultValue }) { value, _ in try body(&value!) }
+        try setting.change(recovering: true, from: key.defaultValue) { value, _ in try body(&value!) }
     }
 
     /// The same setting as a store, which reads `nil` if no value is stored. It knows the key, but

@@ -61,8 +61,9 @@ public struct AnyStore<Default: Sendable>: OwnStore {
 
     func setting<Value>(of type: Value.Type) -> Setting<Value>? { (base as? any OwnStore)?.setting(of: type) }
     func change<Result>(
-        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
-    ) throws -> Result { try base.changeInPlace(recovering: recovering, from: start, body) }
+        recovering: Bool, from start: @autoclosure () -> Default?,
+        _ body: (inout Default?, inout ChangeIntent) throws -> Result
+    ) throws -> Result { try base.changeInPlace(recovering: recovering, from: start(), body) }
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }
 }

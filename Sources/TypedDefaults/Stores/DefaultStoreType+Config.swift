@@ -10,7 +10,7 @@ extension DefaultStoreType where Default: DefaultConfig {
         get { get() ?? Default.defaultInstance }
         nonmutating set {
             reportingFailure {
-                try changeInPlace(recovering: true, from: { Default.defaultInstance }) {
+                try changeInPlace(recovering: true, from: Default.defaultInstance) {
                     ($0, $1) = (newValue, .assigning)
                 }
             }

@@ -200,7 +200,7 @@ extension DefaultStoreType {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try editStored(recovering: true, from: defaultValue) { value, _ in try body(&value!) }
+        try editStored(recovering: true, from: defaultValue()) { value, _ in try body(&value!) }
     }
 
     /// Only makes the initial call, and logs once that the type reports no changes.

@@ -11,21 +11,21 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: OwnStore {
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
     func save(_ value: Part) throws {
-        try change(recovering: true, from: { nil }) { part, intent in (part, intent) = (value, .assigning) }
+        try change(recovering: true, from: nil) { part, intent in (part, intent) = (value, .assigning) }
     }
     func remove() { reportingFailure { try removeStored() } }
     func removeStored() throws {
-        try change(recovering: false, from: { nil }) { part, intent in (part, intent) = (nil, .forgetting) }
+        try change(recovering: false, from: nil) { part, intent in (part, intent) = (nil, .forgetting) }
     }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try change(recovering: false, from: { nil }) { part, _ in try body(&part) }
+        try change(recovering: false, from: nil) { part, _ in try body(&part) }
     }
 
     func update<Result>(
         default defaultValue: @autoclosure () -> Part, _ body: (inout Part) throws -> Result
     ) throws -> Result {
-        try change(recovering: true, from: defaultValue) { part, _ in
+        try change(recovering: true, from: defaultValue()) { part, _ in
             guard part != nil else { throw missingWhole }
             return try body(&part!)
         }
@@ -36,14 +36,15 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: OwnStore {
     /// Changes the part in the whole value, or in the default in place of a missing or unreadable
     /// one.
     func change<Result>(
-        recovering: Bool, from start: () -> Part?, _ body: (inout Part?, inout ChangeIntent) throws -> Result
+        recovering: Bool, from start: @autoclosure () -> Part?,
+        _ body: (inout Part?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
         var isStart = false
         func startWhole() -> Whole? {
             isStart = defaultWhole != nil
             return defaultWhole
         }
-        return try base.changeInPlace(recovering: recovering && defaultWhole != nil, from: startWhole) {
+        return try base.changeInPlace(recovering: recovering && defaultWhole != nil, from: startWhole()) {
             whole, intent in
             // The body may run again.
             defer { isStart = false }

@@ -8,7 +8,8 @@ protocol OwnStore<Default>: DefaultStoreType {
 
     /// Changes the value in place. See ``Setting/change(recovering:from:_:)``.
     func change<Result>(
-        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
+        recovering: Bool, from start: @autoclosure () -> Default?,
+        _ body: (inout Default?, inout ChangeIntent) throws -> Result
     ) throws -> Result
 
     func report(_ error: DefaultsError)
@@ -24,18 +25,20 @@ extension DefaultStoreType {
     ///
     /// - Parameter start: Called only if `recovering` is true. It then returns a value.
     func changeInPlace<Result>(
-        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
+        recovering: Bool, from start: @autoclosure () -> Default?,
+        _ body: (inout Default?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
-        if let setting = ownSetting { return try setting.change(recovering: recovering, from: start, body) }
+        if let setting = ownSetting { return try setting.change(recovering: recovering, from: start(), body) }
         if let store = self as? any OwnStore<Default> {
-            return try store.change(recovering: recovering, from: start, body)
+            return try store.change(recovering: recovering, from: start(), body)
         }
-        return try editStored(recovering: recovering, from: start, body)
+        return try editStored(recovering: recovering, from: start(), body)
     }
 
     /// Changes the value of a store of a program, which only receives the new value.
     func editStored<Result>(
-        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
+        recovering: Bool, from start: @autoclosure () -> Default?,
+        _ body: (inout Default?, inout ChangeIntent) throws -> Result
     ) throws -> Result {
         func edit(_ stored: inout Default?) throws -> Result {
             var (edit, intent) = (StoreEdit(stored ?? (recovering ? start() : nil)), ChangeIntent.editing)

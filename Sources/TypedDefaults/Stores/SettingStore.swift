@@ -13,19 +13,20 @@ extension SettingStore {
 
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.change(recovering: false, from: { nil }) { value, _ in try body(&value) }
+        try setting.change(recovering: false, from: nil) { value, _ in try body(&value) }
     }
 
     @discardableResult
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try setting.change(recovering: true, from: defaultValue) { value, _ in try body(&value!) }
+        try setting.change(recovering: true, from: defaultValue()) { value, _ in try body(&value!) }
     }
 
     func change<Result>(
-        recovering: Bool, from start: () -> Default?, _ body: (inout Default?, inout ChangeIntent) throws -> Result
-    ) throws -> Result { try setting.change(recovering: recovering, from: start, body) }
+        recovering: Bool, from start: @autoclosure () -> Default?,
+        _ body: (inout Default?, inout ChangeIntent) throws -> Result
+    ) throws -> Result { try setting.change(recovering: recovering, from: start(), body) }
 
     func setting<Value>(of type: Value.Type) -> Setting<Value>? { setting as? Setting<Value> }
 
