@@ -392,7 +392,7 @@ struct FaultNeighborTests {
         let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"name": null, "on": false}"#.utf8))])
         let failures = Failures(of: suite)
         #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false))
-        #expect(failures.all.map(\.path) == [["name"]])
+        #expect(failures.all.isEmpty)
     }
 
     @Test func anElementThatCannotBeReadIsLeftOut() throws {

@@ -15,6 +15,10 @@ import SettingsFile
 // Behind: the value of a layer such as the defaults of a customer. It counts while no value is
 // stored, ahead of the default of the declaration. An update begins with it.
 //
+// Of a config, a layer gives single properties. Those behind take the place of missing ones, so
+// they are part of what a slot has seen, and of each change. Those before are put over that by
+// reads, and an edit in place leaves out those that it did not change.
+//
 // Each slot has its own values of the layers, because the slot's type decides whether a layer's
 // value is valid. If it is not, the next layer counts. A slot keeps these values, because observers
 // receive effective values: these are compared under the lock of the suite, where neither closures
@@ -48,17 +52,14 @@ final class Layers: Sendable {
                 isAfterStored = true
                 continue
             }
-            guard (isAfterStored ? layered.behind : layered.before) == nil, let found = value(slot.key) else {
-                continue
-            }
-            do throws(DefaultsError) {
-                guard let stored = try slot.storedForm(found, layer.name).get() else { continue }
-                let value = LayeredValue.Value(layer: layer.name, stored: stored)
-                if isAfterStored { layered.behind = value } else { layered.before = value }
-            } catch {
-                layered.refused.append(found)
-                refusals.append(error)
-            }
+            let outer = isAfterStored ? layered.behind : layered.before
+            guard outer == nil || slot.rule.isConfig, let found = value(slot.key) else { continue }
+            let form = slot.layerForm(found, layer.name)
+            if !form.refusals.isEmpty { layered.refused.append(found) }
+            refusals += form.refusals
+            guard let stored = form.stored else { continue }
+            let new = LayeredValue.Value(layer: layer.name, stored: stored, isWhole: form.isWhole).under(outer)
+            if isAfterStored { layered.behind = new } else { layered.before = new }
         }
         return (layered, refusals)
     }
@@ -72,10 +73,24 @@ struct LayeredValue {
         let layer: String
         /// The value, in the form in which it would be stored.
         let stored: PropertyList
+        /// Whether it is more than some properties of a config.
+        let isWhole: Bool
 
-        init(layer: String, stored: PropertyList) { (self.layer, self.stored) = (layer, stored) }
+        init(layer: String, stored: PropertyList, isWhole: Bool) {
+            (self.layer, self.stored, self.isWhole) = (layer, stored, isWhole)
+        }
 
         var found: Found { .value(stored) }
+
+        /// Returns this value of a config with that of a layer before it.
+        fileprivate func under(_ outer: Value?) -> Value {
+            guard let outer else { return self }
+            guard !outer.isWhole, let properties = outer.stored.entries, let others = stored.entries else {
+                return outer
+            }
+            let all = PropertyList.dictionary(others.merging(properties) { $1 })
+            return Value(layer: outer.layer, stored: all, isWhole: false)
+        }
     }
     fileprivate(set) var before: Value?
     fileprivate(set) var behind: Value?
@@ -98,11 +113,54 @@ public enum DefaultSource: Hashable, Sendable {
     case defaultValue
 }
 
+/// The form in which the value of a layer would be stored.
+struct LayerForm {
+    /// The value; `nil` if the layer has none of the type.
+    var stored: PropertyList?
+    /// Whether it is more than some properties of a config.
+    var isWhole = true
+    /// Why it, or a property of it, is ignored.
+    var refusals: [DefaultsError] = []
+}
+
 extension Conversion {
-    /// Returns the form in which the value of a layer would be stored.
+    /// Returns the form in which the value of a layer would be stored. Of a config, these are the
+    /// properties that the layer has.
     ///
     /// Text is converted by the type: a number for an `Int`, JSON for a struct.
-    func storedForm(_ found: PropertyList, key: String, layer: String) throws(DefaultsError) -> PropertyList? {
+    func layerForm(_ found: PropertyList, key: String, layer: String) -> LayerForm {
+        var tree = found
+        if case .string(let text) = found, defaults != nil, let json = try? PropertyList(json: Data(text.utf8)) {
+            tree = json
+        }
+        guard let whole = defaults?.whole?.entries, kind != .jsonData, let entries = tree.entries else {
+            do throws(DefaultsError) { return LayerForm(stored: try form(of: found, key, layer)) } catch {
+                return LayerForm(refusals: [error])
+            }
+        }
+        /// Returns the properties, in the form in which they would be stored.
+        func properties(_ entries: [String: PropertyList]) throws(DefaultsError) -> LayerForm {
+            let form = try form(of: .dictionary(entries), key, layer)?.entries ?? [:]
+            // A type may read a property under an older name.
+            let given = form.filter { entries[$0.key] != nil || whole[$0.key] != $0.value }
+            return LayerForm(stored: given.isEmpty ? nil : .dictionary(given), isWhole: given.count == form.count)
+        }
+        if let form = try? properties(entries) { return form }
+        // One of the wrong type gives way alone.
+        var (kept, refusals) = ([String: PropertyList](), [DefaultsError]())
+        for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            do throws(DefaultsError) {
+                _ = try properties([name: entry])
+                kept[name] = entry
+            } catch { refusals.append(error) }
+        }
+        var result = LayerForm()
+        do throws(DefaultsError) { result = try properties(kept) } catch { refusals.append(error) }
+        result.refusals = refusals
+        return result
+    }
+
+    private func form(of found: PropertyList, _ key: String, _ layer: String) throws(DefaultsError) -> PropertyList? {
         let value: Value
         do throws(DefaultsError) {
             do throws(DefaultsError) { value = try decode(found, .argument) } catch {
@@ -125,9 +183,26 @@ extension Conversion {
 extension Slot {
     /// Returns the effective value for a stored one.
     func effective(_ stored: Found?) -> Found {
-        if let before = state.layer.before { return before.found }
+        let (before, behind) = (state.layer.before, state.layer.behind)
+        if rule.isConfig, !state.layer.isEmpty, let entries = stored.entries {
+            // Three places may give properties.
+            let filled = entries.merging(behind?.stored.entries ?? [:]) { stored, _ in stored }
+            return .value(.dictionary(filled.merging(before?.stored.entries ?? [:]) { $1 }))
+        }
+        if let before { return before.found }
         if let stored, stored != .nothing, stored != .unavailable { return stored }
-        return state.layer.behind?.found ?? .nothing
+        return behind?.found ?? .nothing
+    }
+}
+
+extension Found? {
+    /// The properties of a config, if those of layers can be added to them.
+    fileprivate var entries: [String: PropertyList]? {
+        switch self {
+        case .value(let value)?: value.entries
+        case nil, .nothing, .unavailable: [:]
+        case .unreadable: nil
+        }
     }
 }
 
@@ -177,7 +252,16 @@ extension SuiteCore {
         // Even after a failure there may be external changes.
         defer { deliver() }
         let layered = layered(slot)
-        if let before = layered.before { return slot.decode(before.stored) }
+        if let before = layered.before {
+            guard slot.rule.isConfig, !before.isWhole else { return slot.decode(before.stored) }
+            // Also reports what cannot be read of it.
+            let found = (try? seen(slot)).map { Found($0.stored) }
+            if case .value(let shown) = state.withLock({ _ in slot.effective(found) }) {
+                // If they break a rule together with the others, those of the layer give way.
+                let content = slot.decode(shown)
+                if content.failure == nil { return content }
+            }
+        }
         let stored = try stored(slot)
         guard case .missing = stored, let behind = layered.behind else { return stored }
         return slot.decode(behind.stored)
@@ -187,17 +271,19 @@ extension SuiteCore {
     func source(of slot: Slot) throws(DefaultsError) -> DefaultSource {
         defer { deliver() }
         let layered = layered(slot)
-        if let before = layered.before { return .layer(before.layer) }
+        if let before = layered.before, before.isWhole { return .layer(before.layer) }
         if isManaged(slot.key) { return .layer("managed") }
         switch try stored(slot) {
-        case .missing: return layered.behind.map { .layer($0.layer) } ?? .defaultValue
+        case .missing:
+            guard let behind = layered.behind, behind.isWhole else { return .defaultValue }
+            return .layer(behind.layer)
         case .value: return try isRegistered(slot.key) ? .defaultValue : .stored
         case .notDecoded, .failure: return .defaultValue
         }
     }
 
     /// Returns whether something other than a write decides the value.
-    func isManaged(_ slot: Slot) -> Bool { layered(slot).before != nil || isManaged(slot.key) }
+    func isManaged(_ slot: Slot) -> Bool { layered(slot).before?.isWhole == true || isManaged(slot.key) }
     func isManaged(_ key: String) -> Bool { (try? backend.layer(of: key)) == .managed }
 
     /// Returns whether the backend's value, if there is one, is not stored.

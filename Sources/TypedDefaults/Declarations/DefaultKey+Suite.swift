@@ -94,8 +94,9 @@ extension DefaultsSuite {
     }
 
     private func read<Value>(_ key: DefaultKey<Value>, _ contents: SuiteContents) throws -> Value {
-        if let value = try bound(key).layeredValue(\.before) { return value }
-        return try contents.load(key.name, key.declaration) ?? bound(key).layeredValue(\.behind) ?? key.defaultValue
+        let setting = bound(key)
+        guard setting.isLayered else { return try contents.load(key.name, key.declaration) ?? key.defaultValue }
+        return try setting.shown(contents[key.name]) ?? key.defaultValue
     }
 
     /// Returns whether a value is stored under the key, even if it cannot be read.

@@ -96,7 +96,7 @@ extension UserDefault {
     public var isSet: Bool { setting.isSet }
 
     /// Whether assigning does not change ``value`` now, because an administrator or a layer before
-    /// the stored values provides it. See ``DefaultsSuite/layers``.
+    /// the stored values provides it; of a config, all of it. See ``DefaultsSuite/layers``.
     ///
     /// ```swift
     /// Toggle("Grid", isOn: $showsGrid.binding).disabled($showsGrid.isManaged)

@@ -9,9 +9,12 @@ extension DefaultStoreType where Default: DefaultConfig {
     public var value: Default {
         get { get() ?? Default.defaultInstance }
         nonmutating set {
+            if let setting = ownSetting { return setting.assign(newValue, over: Default.defaultInstance) }
             reportingFailure {
-                try changeInPlace(recovering: true, from: Default.defaultInstance) {
-                    ($0, $1) = (newValue, .assigning)
+                let edit = InPlaceEdit(of: value, changedTo: newValue)
+                try changeInPlace(recovering: true, from: Default.defaultInstance) { value, intent in
+                    try edit.apply(to: &value!)
+                    intent = .assigning
                 }
             }
         }
@@ -29,9 +32,9 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// try store.update { $0.size = .large }
     /// ```
     ///
-    /// Stores the properties that `body` changes. All others stay as they are stored, or keep
-    /// following the default, so a later release can change it. If `body` changes nothing, nothing
-    /// is written.
+    /// A change stores the properties that it changes; `set` and `save` store all. The others stay
+    /// as they are stored, or keep following the default, so a later release can change it. If
+    /// `body` changes nothing, nothing is written.
     ///
     /// A decision is an optional: setting a property to the value that it already reads changes
     /// nothing, so a `false` over a default of `false` is not stored. See <doc:ConfigStructs>.

@@ -121,11 +121,13 @@ extension DefaultsSuite {
     /// ahead of the default of the declaration. An update of a setting or of the suite begins with
     /// it; a step of a migration, and contents from elsewhere, with the default of the declaration.
     ///
-    /// One value comes from one place: a config is never put together from several layers.
+    /// A ``DefaultConfig`` is put together from the layers, property by property. Every other value
+    /// comes from one layer, and so does a struct inside a config.
     ///
     /// You can set the layers at any time. Observers of a setting receive its new value if it
-    /// differs. A value that does not have the type of the setting, or breaks its rule, is ignored.
-    /// The next layer counts, and ``onFailure`` receives one error with the name of the layer.
+    /// differs. A value, or a property, that does not have the type of the setting, or breaks its
+    /// rule, is ignored. The next layer counts, and ``onFailure`` receives one error with the name
+    /// of the layer.
     ///
     /// The layers of a scope are those of the whole suite, so an argument names the full key, as in
     /// `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers. See

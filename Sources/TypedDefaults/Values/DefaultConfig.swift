@@ -14,12 +14,10 @@ import SettingsFile
 /// A struct whose properties all have initial values needs no other code; a public one also needs
 /// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`.
 /// A stored value that lacks a property, because a later version of the program added it, or holds
-/// one that cannot be read, takes that property from the default; a missing optional is `nil`. See
-/// <doc:ChangingYourSettings>.
+/// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
 ///
-/// `save` and `set` store all properties. Every other write stores the properties that it changes,
-/// so a better default of the next release reaches everyone who has not chosen another value. See
-/// <doc:ConfigStructs>.
+/// A change stores the properties that it changes; `set` and `save` store all. So a better default
+/// of the next release reaches everyone who has not chosen another value. See <doc:ConfigStructs>.
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored. That of a class is created each time.
@@ -55,15 +53,8 @@ extension DefaultConfig {
 }
 
 extension DefaultConvertible {
-    /// The value that supplies properties which a stored value lacks.
-    static var filling: Self? {
-        func instance<Config: DefaultConfig>(of type: Config.Type) -> Self? { Config.defaultInstance as? Self }
-        guard let type = self as? any DefaultConfig.Type else { return nil }
-        return instance(of: type)
-    }
-
     /// The default by entries; `nil` if the type is no ``DefaultConfig``.
-    static var configDefaults: ConfigDefaults? { (self as? any DefaultConfig.Type)?.defaults }
+    static var configDefaults: DefaultEntries? { (self as? any DefaultConfig.Type)?.defaults }
 }
 
 private enum DefaultInstances {

@@ -56,11 +56,11 @@ extension DefaultConvertible where Self: Codable {
     /// Implements the default `init?(_:)`.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        let defaults = configDefaults
+        let defaults = configDefaults.map { LazyDefault($0) }
         @Sendable func box(
             _ stored: PropertyList, _ mode: DecodingMode
         ) -> Result<AnyBox, DefaultsError> {
-            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, defaults: defaults)
+            Conversion<Self>.boxedByCodable(stored, mode, defaults)
         }
         if let probe {
             probe.coders.withLock { $0.decoding = .init(box) }

@@ -137,61 +137,12 @@ extension Conversion {
     /// The same conversion, for values that meet rules.
     func following(_ rules: [DefaultRule<Value>]) -> Conversion {
         guard !rules.isEmpty else { return self }
-        @Sendable func form(_ value: Value) -> PropertyList? {
-            let form = try? encode(value)
-            if case .data(let data)? = form { return ForeignData(data)?.tree ?? form }
-            return form
-        }
-        /// Returns whether a property is not stored, under any key that the type reads.
-        @Sendable func comesFromDefault(
-            _ path: [String], of value: Value, _ stored: PropertyList, _ form: (Value) -> PropertyList?
-        ) -> Bool {
-            guard case .dictionary = stored, stored.entry(at: path[...]) == nil else { return false }
-            guard let own = (Value.self as? any DefaultConfig.Type)?.defaultTree else { return true }
-            return form(value)?.entry(at: path[...]) == own.entry(at: path[...])
-        }
+        let checks = RuleChecks(rules: rules, conversion: self)
         var conversion = Conversion(
-            kind: kind,
-            store: { value throws(DefaultsError) in
-                var value = value
-                for rule in rules { value = try rule.stored(value, form) }
-                // The correction of one rule may break another one.
-                if rules.count > 1, let broken = rules.first(where: { !$0.accepts(value) }) {
-                    throw broken.error(.invalid, value, nil, form)
-                }
-                return try encoding(value).get()
-            },
+            kind: kind, store: { value throws(DefaultsError) in try encoding(checks.stored(value)).get() },
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
-                    let box = try box(stored, mode)
-                    let kind = mode.list == nil ? DefaultsError.Kind.unreadable : .invalid
-                    var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
-                    // A list needs the other faults as well.
-                    mode.list?.faults += box.recovery?.all ?? []
-                    for rule in rules {
-                        let read: (value: Value, error: DefaultsError?)
-                        do throws(DefaultsError) {
-                            read = try rule.read(value, kind, replaces: !mode.isArgument, form)
-                        } catch {
-                            guard let list = mode.list else { throw error }
-                            list.faults.append(error)
-                            continue
-                        }
-                        value = read.value
-                        guard let error = read.error else { continue }
-                        isReplaced = true
-                        if comesFromDefault(error.path, of: box.value, stored, form) { continue }
-                        errors.append(error)
-                    }
-                    mode.list?.faults += errors
-                    guard isReplaced else { return .success(box) }
-                    // As above. The default of the type may break the rule of a key.
-                    if let broken = rules.first(where: { !$0.accepts(value) }) {
-                        throw broken.error(kind, value, nil, form)
-                    }
-                    var recovery = box.recovery ?? DecodingRecovery()
-                    for error in errors { recovery.add(error) }
-                    return .success(Box(value, recovery))
+                    return .success(try checks.read(box(stored, mode), of: stored, mode))
                 } catch {
                     return .failure(error)
                 }
@@ -199,5 +150,66 @@ extension Conversion {
         conversion.defaults = defaults
         conversion.rules = rules.reduce(self.rules) { hash, rule in [hash, rule.identity.hashValue].hashValue }
         return conversion
+    }
+}
+
+/// The rules of a setting, and the conversion to which they are added.
+private struct RuleChecks<Value: Sendable>: Sendable {
+    let rules: [DefaultRule<Value>]
+    let conversion: Conversion<Value>
+
+    /// Returns the value to store.
+    func stored(_ value: Value) throws(DefaultsError) -> Value {
+        var value = value
+        for rule in rules { value = try rule.stored(value, form) }
+        if rules.count > 1 { try checkAll(value, .invalid) }
+        return value
+    }
+
+    /// Returns a box of the value to read.
+    func read(
+        _ box: Box<Value>, of stored: PropertyList, _ mode: DecodingMode
+    ) throws(DefaultsError) -> Box<Value> {
+        let kind = mode.list == nil ? DefaultsError.Kind.unreadable : .invalid
+        var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
+        // A list needs the other faults as well.
+        mode.list?.faults += box.recovery?.all ?? []
+        for rule in rules {
+            do throws(DefaultsError) {
+                let read = try rule.read(value, kind, replaces: !mode.isArgument, form)
+                value = read.value
+                guard let error = read.error else { continue }
+                isReplaced = true
+                if !comesFromDefault(error.path, of: box.value, stored) { errors.append(error) }
+            } catch {
+                guard let list = mode.list else { throw error }
+                list.faults.append(error)
+            }
+        }
+        mode.list?.faults += errors
+        guard isReplaced else { return box }
+        // The default of the type may break the rule of a key.
+        try checkAll(value, kind)
+        var recovery = box.recovery ?? DecodingRecovery()
+        for error in errors { recovery.add(error) }
+        return Box(value, recovery)
+    }
+
+    /// Throws if a value breaks a rule. The correction of one rule may break another one.
+    private func checkAll(_ value: Value, _ kind: DefaultsError.Kind) throws(DefaultsError) {
+        if let broken = rules.first(where: { !$0.accepts(value) }) { throw broken.error(kind, value, nil, form) }
+    }
+
+    private func form(_ value: Value) -> PropertyList? {
+        let form = try? conversion.encode(value)
+        if case .data(let data)? = form { return ForeignData(data)?.tree ?? form }
+        return form
+    }
+
+    /// Returns whether a property is not stored, under any key that the type reads.
+    private func comesFromDefault(_ path: [String], of value: Value, _ stored: PropertyList) -> Bool {
+        guard case .dictionary = stored, stored.entry(at: path[...]) == nil else { return false }
+        guard let own = (Value.self as? any DefaultConfig.Type)?.defaults.tree else { return true }
+        return form(value)?.entry(at: path[...]) == own.entry(at: path[...])
     }
 }

@@ -109,10 +109,10 @@ extension DefaultKey: ReleasedSetting {
     func read(_ contents: SuiteContents) throws -> PropertyList? {
         let value = contents[self]
         // Assigning a config would store only what differs from its default.
-        if let config = value as? any DefaultConfig { return try PropertyList(config.serialize()) }
+        if let config = value as? any DefaultConfig { return try PropertyList(config.serialize()).withoutNil }
         var written: SuiteContents = [:]
         written[self] = value
-        return written[name]
+        return written[name]?.withoutNil
     }
 
     func choose(_ form: PropertyList, in contents: inout SuiteContents) {
@@ -123,11 +123,20 @@ extension DefaultKey: ReleasedSetting {
 extension SuiteContents {
     var entries: [String: PropertyList] { reduce(into: [:]) { $0[$1.key] = $1.value } }
     /// The stored properties by their paths.
-    var properties: [String: PropertyList] { PropertyList.dictionary(entries).properties() }
+    var properties: [String: PropertyList] { PropertyList.dictionary(entries).withoutNil.properties() }
 }
 
 extension PropertyList {
     var number: Double? { (object as? Double) ?? (object as? any BinaryInteger).map { Double($0) } }
+
+    /// This form without the properties that are nil.
+    var withoutNil: PropertyList {
+        switch self {
+        case .array(let elements): .array(elements.map(\.withoutNil))
+        case .dictionary(let entries): .dictionary(entries.filter { $0.value != "$null" }.mapValues(\.withoutNil))
+        default: self
+        }
+    }
 
     func replacing(_ path: ArraySlice<String>, by value: PropertyList) -> PropertyList {
         guard let name = path.first else { return value }

@@ -7,7 +7,7 @@ func elementType(_ type: Any.Type) -> Any.Type {
 
 /// Returns the form of a new instance of a config.
 func newForm(_ type: Any.Type?) -> PropertyList? {
-    (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
+    (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()).withoutNil }
 }
 
 /// Returns the form of a new instance of a config, with fixed values for what differs in each one.

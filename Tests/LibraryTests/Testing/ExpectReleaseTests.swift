@@ -114,7 +114,7 @@ import TypedDefaultsTesting
                     == """
                     { "approved": {}, "cases": { "Camera.size": [ "small", "large" ] }, "history": [], \
                     "reads": { "Camera.grid": false, "Camera.size": "small", "Camera.zoom": 1.0 }, "samples": [ \
-                    { "name": "default", "reads": {}, "stored": {} }, \
+                    { "chose": "$null", "name": "default", "reads": {}, "stored": {} }, \
                     { "chose": "grid", "name": "grid = true", "reads": { "Camera.grid": true }, \
                     "stored": { "Camera": { "grid": true } } }, \
                     { "chose": "size", "name": "size = \\"large\\"", "reads": { "Camera.size": "large" }, \
@@ -125,7 +125,7 @@ import TypedDefaultsTesting
                     "stored": { "Camera": { "zoom": -1000000000.0 } } }, \
                     { "chose": "zoom", "name": "zoom = 1000000000.0", "reads": { "Camera.zoom": 1000000000.0 }, \
                     "stored": { "Camera": { "zoom": 1000000000.0 } } }, \
-                    { "name": "everything", \
+                    { "chose": "$null", "name": "everything", \
                     "reads": { "Camera.grid": true, "Camera.size": "large", "Camera.zoom": 1.5 }, \
                     "stored": { "Camera": { "grid": true, "size": "large", "zoom": 1.5 } } } ], "unsampled": [] }
                     """)

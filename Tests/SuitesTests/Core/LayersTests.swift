@@ -105,10 +105,10 @@ struct LayersTests {
         var isDigital = false
     }
 
-    @Test func aPropertyThatTheArgumentOfAConfigLacksHasItsDefault() {
+    @Test func aPropertyThatTheArgumentOfAConfigLacksIsTheStoredOne() {
         let suite = DefaultsSuite.inMemory(["zoom": ["factor": 3.0, "isDigital": true]])
         suite.layers = arguments("-zoom", "{factor = \"1.5\";}")
-        #expect(PersistentStore<Zoom>(in: suite).value == Zoom(factor: 1.5))
+        #expect(PersistentStore<Zoom>(in: suite).value == Zoom(factor: 1.5, isDigital: true))
     }
 
     @Test func aValueOfTheWrongTypeIsReportedOnceAndIgnored() {

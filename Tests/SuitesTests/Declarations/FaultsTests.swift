@@ -348,8 +348,9 @@ struct FaultsTests {
     @Test func aShapeThatChangedEntirelyIsReportedOnce() throws {
         let suite = DefaultsSuite.inMemory(["open": ["key": "t", "command": true], "resize": ["w": 1], "empty": [:]])
         let failures = Failures(of: suite)
+        let shortcut = Shortcut(first: Stroke(key: "o"))
         for _ in 0..<3 {
-            #expect(suite[DefaultKey("open", default: Shortcut(first: Stroke(key: "o")))] == Shortcut())
+            #expect(suite[DefaultKey("open", default: shortcut)] == shortcut)
             #expect(suite[resize] == Resize())
             #expect(suite[DefaultKey("empty", default: Shortcut())] == Shortcut())
         }

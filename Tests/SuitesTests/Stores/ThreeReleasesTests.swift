@@ -200,17 +200,18 @@ private final class User {
         var isAssigned = reading == nil && !(isForeign && old == nil && behind != nil)
         let isWhole = way.kind == .whole || isForeign && isAssigned && old != nil
         switch way.kind {
-        case .whole, .assignment: new = chosen(shown)
-        case .assignmentToStored: new = chosen(start)
+        case .assignment, .assignmentToStored: break
         default: isAssigned = false
         }
         switch way.kind {
-        case .whole, .assignment, .assignmentToStored: break
+        case .whole: new = chosen(shown)
+        case .assignmentToStored: new = chosen(start)
         case .update: new = chosen(start)
         case .updateStored where old != nil && reading == nil: new = nil
         case .forgetting where reading == nil && (!isForeign || old != nil || behind == nil): new = nil
         case .updateStored: (new, isAssigned) = (chosen(start), old == nil && behind == nil)
-        case .edit:
+        case .assignment, .edit:
+            // What a layer gives is left out.
             let edited = chosen(shown)
             for name in choices.map(\.path[0]) where edited[name] != shown[name] { new![name] = edited[name] }
         case .forgetting: new![choices[0].path] = R.standard[choices[0].path]
@@ -228,14 +229,14 @@ private final class User {
             for path in reading?.faults ?? [] where names.contains(path[0]) { tree[path] = nil }
             for name in names { tree[name] = new[name]?.keeping(tree[name], R.shapes[name]!) }
             // What is missing must read as it does now: an optional with a default, a layer behind.
-            func missing(_ name: String) -> PropertyList? { R.shapes[name]!.isOptional ? nil : R.standard[name] }
-            if way.kind == .forgetting, !isForeign, let name = names.first, missing(name) == new[name] {
+            let missing = Reading(behind ?? [:], by: R.self)!.value
+            if way.kind == .forgetting, !isForeign, let name = names.first, missing[name] == new[name] {
                 tree[name] = nil
             } else if tree["serial"] == nil {
                 // A default that differs in each instance is stored.
                 tree["serial"] = new["serial"]
             }
-            for name in R.shapes.keys where tree[name] == nil && new[name] != missing(name) { tree[name] = new[name] }
+            for name in R.shapes.keys where tree[name] == nil && new[name] != missing[name] { tree[name] = new[name] }
             stored = tree
         }
         if way.kind == .removal { stored = nil }
@@ -272,8 +273,15 @@ private final class User {
 
     /// What a write in a release begins with, and what the release shows.
     private func values<R: Release>(_ release: R.Type) -> (start: PropertyList, shown: PropertyList) {
-        let start = Reading(stored ?? behind, by: R.self)?.value ?? R.standard
-        return (start, Reading(before, by: R.self)?.value ?? start)
+        let filled = stored.map { put($0, over: behind) } ?? behind
+        let start = Reading(filled, by: R.self)?.value ?? R.standard
+        return (start, before.flatMap { Reading(put($0, over: filled), by: R.self)?.value } ?? start)
+    }
+
+    /// Returns the entries of a tree, and those that it lacks from another one.
+    private func put(_ tree: PropertyList, over other: PropertyList?) -> PropertyList {
+        guard let entries = tree.entries, let others = other?.entries else { return tree }
+        return .dictionary(others.merging(entries) { $1 })
     }
 
     private func expect(_ isSo: Bool, _ check: String, _ details: @autoclosure () -> String = "") throws {
@@ -411,11 +419,12 @@ private struct Game {
         }
     }
 
-    private mutating func layer() -> PropertyList {
+    private mutating func layer() -> PropertyList? {
         var value = Release1()
         for _ in 0..<6 { pick(pick(Release1.choices)).make(&value) }
         // Another release refuses some of the others.
         let names = ["size", "mode", "lens", "counts", "shots", "tags"].filter { _ in random(2) == 0 }
-        return .dictionary(value.tree.entries!.filter { names.contains($0.key) })
+        let entries = value.tree.entries!.filter { names.contains($0.key) }
+        return entries.isEmpty ? nil : .dictionary(entries)
     }
 }

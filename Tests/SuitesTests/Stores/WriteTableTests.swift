@@ -88,6 +88,13 @@ struct WriteTableTests {
         ("", [.stored]),
         (", zoom 9 before", [.values(["Camera": ["zoom": 9.0]], name: "admin"), .stored]),
         (", zoom 9 behind", [.stored, .values(["Camera": ["zoom": 9.0]], name: "site")]),
+        (
+            ", zoom 9 before and 8 behind",
+            [
+                .values(["Camera": ["zoom": 9.0]], name: "admin"), .stored,
+                .values(["Camera": ["zoom": 8.0]], name: "site"),
+            ]
+        ),
     ]
 
     /// What is stored after a write, and what the next process reads.

@@ -66,7 +66,7 @@ struct OpenLayersTests {
             #expect(try suite.contents() == ["a": 6])
             try lens.update { $0.name = "x" }
             #expect(lens.value == Lens(zoom: 3, name: "x"))
-            #expect(try suite.contents()["Lens"] == ["zoom": 3.0, "name": "x"])
+            #expect(try suite.contents()["Lens"] == ["name": "x"])
         }
     }
 
@@ -163,6 +163,91 @@ struct OpenLayersTests {
         #expect(!"\(failures.all)".contains("4711"))
         suite.layers = suite.layers
         #expect(failures.all.count == 5)
+    }
+
+    // MARK: Configs
+
+    private struct Camera: DefaultConfig, Equatable {
+        static let key = "Camera"
+        static let rules: [DefaultRule<Camera>] = [DefaultRule("low below high") { $0.low < $0.high }]
+        var size = "medium"
+        var low = 1
+        var high = 5
+        var note: String?
+        var area = Area()
+        struct Area: Codable, Equatable { var width = 4, height = 3 }
+    }
+    private let camera = DefaultKey(Camera.self)
+
+    @Test(arguments: Backend.allCases)
+    func aLayerReplacesThePropertiesThatItHas(backend: Backend) throws {
+        try backend.withSuite { suite in
+            try suite.update { $0["Camera"] = ["low": 2, "area": ["width": 7, "height": 7], "future": 1] }
+            suite.layers = [
+                .values(["Camera": ["high": 9]], name: "admin"),
+                .arguments(["-Camera", #"{"high": 8, "note": "x"}"#]), .stored,
+                .values(["Camera": ["size": "small", "low": 4, "area": ["width": 1]]], name: "customer"),
+                .values(["Camera": ["size": "large"]], name: "bundle"),
+            ]
+            let expected = Camera(size: "small", low: 2, high: 9, note: "x", area: .init(width: 7, height: 7))
+            #expect(suite[camera] == expected)
+            #expect(try suite.read(camera, a).0 == expected)
+            let heard = Heard { note in suite.observe(camera, initial: true) { note($0.value) } }
+            suite[camera].low = 3
+            try suite.update(camera) { $0.area.height = 1 }
+            #expect(
+                heard.all
+                    == [2, 3, 3].map { low in
+                        Camera(size: "small", low: low, high: 9, note: "x", area: expected.area)
+                    }.enumerated().map { index, camera in
+                        var camera = camera
+                        if index == 2 { camera.area.height = 1 }
+                        return camera
+                    })
+            let stored: PropertyList = ["low": 3, "area": ["width": 7, "height": 1], "future": 1]
+            #expect(try suite.contents() == ["Camera": stored])
+            // A nested struct is one property.
+            suite.remove(camera)
+            #expect(suite[camera].area == .init(width: 1, height: 3))
+        }
+    }
+
+    @Test func aConfigIsManagedIfAllOfItIs() throws {
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault(camera, in: suite)
+        suite.layers = [.values(["Camera": ["low": 2]], name: "admin"), .stored]
+        #expect(!setting.isManaged)
+        #expect(setting.source == .defaultValue)
+        setting.value.size = "large"
+        #expect(setting.source == .stored)
+        let all = try PropertyList(encoding: Camera(note: "x"))
+        suite.layers = [.values(["Camera": all], name: "admin"), .stored]
+        #expect(setting.isManaged)
+        #expect(setting.source == .layer("admin"))
+        suite.layers = [.stored, .values(["Camera": all], name: "customer")]
+        setting.reset()
+        #expect(setting.source == .layer("customer"))
+    }
+
+    @Test func aPropertyOfTheWrongTypeGivesWayAlone() throws {
+        let suite = DefaultsSuite.inMemory(["Camera": ["size": "small"]])
+        let failures = Failures(of: suite)
+        suite.layers = [.values(["Camera": ["size": [4711], "low": 3, "other": 1]], name: "admin"), .stored]
+        #expect(suite[camera] == Camera(size: "small", low: 3))
+        #expect(failures.all.map(\.path) == [["size"]])
+        #expect(failures.all[0].reason.contains("“admin”") && !"\(failures.all)".contains("4711"))
+    }
+
+    /// Each of the two is valid with the default of the other.
+    @Test(arguments: [true, false]) func aCombinationThatBreaksARuleGivesWay(isBefore: Bool) throws {
+        let suite = DefaultsSuite.inMemory(["Camera": ["low": 4, "size": "small"]])
+        let layer = Layer.values(["Camera": ["high": 3, "note": "x"]], name: "admin")
+        suite.layers = isBefore ? [layer, .stored] : [.stored, layer]
+        #expect(suite[camera] == Camera(size: "small", low: 4))
+        suite[camera].low = 2
+        // What was read behind stays, so it is stored.
+        let (high, note) = isBefore ? (3, "x") : (5, nil)
+        #expect(suite[camera] == Camera(size: "small", low: 2, high: high, note: note))
     }
 
     @Test func aLayerThatChangesIsAChange() throws {

@@ -59,8 +59,11 @@ extension Release {
     static func choice<Part: Equatable & Sendable>(
         _ path: String, _ part: any WritableKeyPath<Self, Part> & Sendable, _ values: Part...
     ) -> [Choice<Self>] {
-        values.map { value in
-            Choice(path: path.split(separator: ".").map(String.init), value: form(of: value)) {
+        // An entry of a dictionary is removed; a property becomes nil.
+        let isEntry = path.hasPrefix("counts.") || path.hasPrefix("presets.")
+        return values.map { value in
+            let form = form(of: value) ?? (isEntry ? nil : "$null")
+            return Choice(path: path.split(separator: ".").map(String.init), value: form) {
                 $0[keyPath: part] = value
             } makeAlone: { store, call in
                 let store = store.map(part)
@@ -213,7 +216,7 @@ private func form(of value: Any) -> PropertyList? {
     case .collection: return .array(parts.compactMap { form(of: $0.value) })
     case .enum where parts.isEmpty: return ["\(value)": [:]]
     default:
-        let pairs = parts.compactMap { part in form(of: part.value).map { (part.label!, $0) } }
+        let pairs = parts.map { part in (part.label!, form(of: part.value) ?? "$null") }
         return .dictionary(Dictionary(uniqueKeysWithValues: pairs))
     }
 }
@@ -297,11 +300,14 @@ struct Reading {
         var result: PropertyList = [:]
         for (name, entry) in entries where shapes[name] == nil { odd[path + [name]] = entry }
         for (name, shape) in shapes {
-            let (entry, path, isOptional) = (entries[name], path + [name], shape.isOptional)
+            let (path, isOptional) = (path + [name], shape.isOptional)
+            // A nil counts as missing if the property is required.
+            let isMissing = entries[name] == "$null" && !isOptional && standard?[name] != nil
+            let entry = isMissing ? nil : entries[name]
             result[name] = entry.flatMap { read($0, shape, or: standard?[name], at: path) }
             if result[name] == nil, let entry { fault(at: path, entry) }
-            if result[name] == nil, !isOptional || entry != nil { result[name] = standard?[name] }
-            guard result[name] != nil || isOptional else { return nil }
+            if result[name] == nil { result[name] = standard?[name] ?? (isOptional ? "$null" : nil) }
+            guard result[name] != nil else { return nil }
         }
         return result
     }
@@ -316,6 +322,7 @@ struct Reading {
         case (.double, .integer(let number)): return .double(Double(number))
         case (.label, .string(let text)): return .string(text.lowercased())
         case (.names(let names), .string(let name)): return names.contains(name) ? entry : nil
+        case (.optional, "$null"): return entry
         case (.optional(let shape), _): return read(entry, shape, or: standard, at: path)
         case (.parts(let shapes), .dictionary(let entries)):
             return parts(of: entries, shapes, or: standard, at: path)

@@ -17,6 +17,8 @@ struct RandomCalls: Encodable {
     final class Notes: @unchecked Sendable {
         static let key = CodingUserInfoKey(rawValue: "notes")!
         var counts: [Int] = []
+        /// Whether the encoder leaves out an optional of nil, as Foundation's do.
+        var leavesOutNil = false
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -158,8 +160,11 @@ private struct Calls {
             return
         case 9:
             let number = random(2) == 0 ? nil : 7
-            try container.encodeIfPresent(number, forKey: key)
-            if number == nil { return }
+            if number == nil, notes?.leavesOutNil == true {
+                try container.encodeNil(forKey: key)
+            } else {
+                try container.encodeIfPresent(number, forKey: key)
+            }
         default: try container.encode(value(), forKey: key)
         }
         entries.kinds[name] = .value

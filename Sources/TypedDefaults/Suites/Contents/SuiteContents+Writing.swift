@@ -64,6 +64,7 @@ extension SuiteContents {
         let (key, conversion) = (ByteString(name), declaration.conversion)
         var write = TypedWrite(type: conversion.form, rule: ChangeRule(conversion), isStored: !written.contains(key))
         let old = stored(name)
+        let behind = isMigrating ? nil : base.behind(name, declaration)
         if isMigrating, isAssigned, !base.wasRead(name, onlyAs: Value.self) {
             // A step that has read the value as this type edits it. Any other assignment replaces
             // it.
@@ -74,10 +75,11 @@ extension SuiteContents {
             write.replaced = base.value(name, includesFallback: false)
             write.isStored = true
         } else {
-            write.old = write.rule.examined(SeenValue(old))
+            let behind = write.rule.isConfig ? behind?.entries : nil
+            write.old = write.rule.examined(SeenValue(old, behind: behind))
         }
-        let behind = old == nil && !isMigrating ? base.behind(name, declaration) : nil
-        write.before = write.old.form ?? behind ?? declaration.start
+        let start = old == nil ? behind.flatMap { write.rule.examined(SeenValue($0)).form } : nil
+        write.before = write.old.form ?? start ?? declaration.start
         return write
     }
 

@@ -194,7 +194,12 @@ extension SuiteContents {
             guard isBehind, !isMigrating, let behind = base.behind(name, declaration) else { return nil }
             return try declaration.conversion.decode(behind)
         }
-        let box = try declaration.conversion.box(stored)
+        let behind = isBehind && !isMigrating ? base.behind(name, declaration)?.entries : nil
+        // Safe: all boxes of a conversion have its type.
+        let box =
+            behind == nil
+            ? try declaration.conversion.box(stored)
+            : try ChangeRule(declaration.conversion).decode(stored, behind: behind).get() as! Box<Value>
         if let errors = box.recovery?.errors, !errors.isEmpty {
             base.note(errors, isWhole: false, of: stored, name, declaration)
         }

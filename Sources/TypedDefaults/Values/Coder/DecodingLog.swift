@@ -26,15 +26,18 @@ final class DecodingLog {
     }
 
     /// Returns the path of the part at fault, and whether it is missing.
-    func fault(of error: any Error) -> (path: [any CodingKey], isMissing: Bool) {
+    func fault(of error: any Error, in tree: PropertyList) -> (path: [any CodingKey], isMissing: Bool) {
         let innermost = failures.first?.path ?? []
         // An error of another decoder, such as one that reads JSON in a string, has a path of its
         // own.
         guard let error = error as? DecodingError,
             error.keys.map(\.stringValue).starts(with: innermost.map(\.stringValue))
         else { return (innermost, false) }
-        if case .keyNotFound = error { return (error.keys, true) }
-        return (error.keys, false)
+        switch error {
+        case .keyNotFound: return (error.keys, true)
+        case .valueNotFound: return (error.keys, tree.part(at: error.keys.map(\.stringValue)[...]).isNilMarker)
+        default: return (error.keys, false)
+        }
     }
 
     /// Returns the part at a path from the default of the innermost config around it.
@@ -43,7 +46,7 @@ final class DecodingLog {
             guard let config = type as? any DefaultConfig.Type, path.starts(with: outer.map(\.stringValue)) else {
                 continue
             }
-            return config.defaultTree?.entry(at: path[outer.count...])
+            return config.defaults.tree?.entry(at: path[outer.count...])
         }
         return nil
     }
@@ -77,9 +80,4 @@ extension DecodingError {
         if case .keyNotFound(let key, let context) = self { return context.codingPath + [key] }
         return context?.codingPath ?? []
     }
-}
-
-extension DefaultConfig {
-    /// The default in its stored form.
-    static var defaultTree: PropertyList? { try? Conversion.encodingByCodable(defaultInstance) }
 }

@@ -64,13 +64,16 @@ private struct OrderingEncoder: Encoder {
     func unkeyedContainer() -> any UnkeyedEncodingContainer { Unkeyed(base: base.unkeyedContainer()) }
     func singleValueContainer() -> any SingleValueEncodingContainer { Single(base: base.singleValueContainer()) }
 
-    private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    private struct Keyed<Key: CodingKey>: NilEncodingContainer {
         var base: KeyedEncodingContainer<Key>
         var codingPath: [any CodingKey] { base.codingPath }
 
         mutating func encodeNil(forKey key: Key) throws { try base.encodeNil(forKey: key) }
         mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
             try base.encode(OrderedJSON(value: value), forKey: key)
+        }
+        mutating func encodeOptional<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
         }
         mutating func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key

@@ -29,7 +29,6 @@ private struct RepairedPart {
 /// list or a dictionary with a part at fault is mended part by part in one round, because it may
 /// have thousands of them.
 struct Repair<Value: Decodable> {
-    private let stored: PropertyList
     /// The stored value with the repairs so far.
     private var tree: PropertyList
     private let rules: DecodingRules
@@ -52,8 +51,8 @@ struct Repair<Value: Decodable> {
     private var repairedPaths: Set<[String]> = []
     private(set) var log = DecodingLog()
 
-    init(_ stored: PropertyList, _ rules: DecodingRules, default defaultTree: PropertyList?, _ mending: Mending) {
-        (self.stored, tree, self.rules) = (stored, stored, rules)
+    init(_ tree: PropertyList, _ rules: DecodingRules, default defaultTree: PropertyList?, _ mending: Mending) {
+        (self.tree, self.rules, defaultPaths) = (tree, rules, rules.defaultPaths)
         (self.defaultTree, self.mending) = (defaultTree, mending)
     }
 
@@ -75,7 +74,7 @@ struct Repair<Value: Decodable> {
                 return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread)
             } catch {
                 guard mending != .none else { throw error }
-                let (path, isMissing) = log.fault(of: error)
+                let (path, isMissing) = log.fault(of: error, in: tree)
                 if repairParts(around: path) { continue }
                 if !isMissing, readLeniently(path.map(\.stringValue)) { continue }
                 rounds += 1
@@ -120,7 +119,8 @@ struct Repair<Value: Decodable> {
             }
             if let (old, place) = change {
                 defaultPaths.insert(path)
-                if isMissing, old == nil || place == .array { return true }
+                // A nil that an optional has stored counts as missing.
+                if isMissing, old == nil || old == .nilMarker && new != nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
                 let outcome =
@@ -189,9 +189,9 @@ struct Repair<Value: Decodable> {
         at place: (path: [String], names: [String])
     ) -> PropertyList? {
         // Decode it in a dictionary, because there nil has a different form than as a whole value.
-        let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
+        let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaults.tree
         var rules = rules
-        rules.faults = nil
+        (rules.faults, rules.defaultPaths) = (nil, [])
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
         repair.isElement = true

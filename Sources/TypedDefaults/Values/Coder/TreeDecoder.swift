@@ -44,14 +44,12 @@ struct DecodingRules {
     /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
     /// their `Codable` form too, and bytes from text in JSON.
     var isForeign = false
-    /// The parts of such a tree that were taken from the default, in their native form.
+    /// The parts that were taken from the default, in their native form even in such a tree.
     var defaultPaths: Set<[String]> = []
     /// Whether an optional at the root is a whole setting, so that the node is the optional's
     /// content.
     var isWholeSetting = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The entries that the decoder supplies if the whole value lacks them.
-    var supplied: [(name: String, node: PropertyList)] = []
     /// Takes the entries that no type reads; `nil` to look for none.
     var faults: FaultList?
     /// Whether this is for a list of faults.
@@ -69,7 +67,10 @@ final class TreeDecoder: Decoder {
         let log: DecodingLog?
         /// Whether the type reads the root as a dictionary, and one of its entries.
         var (isDictionary, hasKnownEntry) = (false, false)
-        init(_ rules: DecodingRules, _ log: DecodingLog?) { (self.rules, self.log) = (rules, log) }
+        var defaultPaths: Set<[String]>
+        init(_ rules: DecodingRules, _ log: DecodingLog?) {
+            (self.rules, self.log, defaultPaths) = (rules, log, rules.defaultPaths)
+        }
     }
 
     private let root: Root
@@ -135,14 +136,24 @@ final class TreeDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        var node = node
+        // What the default of the whole value lacks, such as that of an element of an array.
+        if parent != nil, let config = valueType as? any DefaultConfig.Type {
+            let filled = config.defaults.filling(node, isRoot: false)
+            node = filled.tree
+            if !filled.paths.isEmpty {
+                let path = codingPath.map(\.stringValue)
+                root.defaultPaths.formUnion(filled.paths.map { path + $0 })
+            }
+        }
         guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
         try checkLevel()
-        var supplied: [(name: String, node: PropertyList)] = []
         if outerLevels == 0 {
-            supplied = root.rules.supplied
-            if root.rules.checksEntries, !entries.isEmpty, !root.hasKnownEntry {
-                root.isDictionary = true
-                root.hasKnownEntry = entries.keys.contains { Self.isKnown($0, to: Key.self) }
+            if root.rules.checksEntries, !root.hasKnownEntry {
+                let filled = root.defaultPaths
+                let stored = entries.keys.lazy.filter { filled.isEmpty || !filled.contains([$0]) }
+                if !stored.isEmpty { root.isDictionary = true }
+                root.hasKnownEntry = stored.contains { Self.isKnown($0, to: Key.self) }
             }
         }
         if let list = root.rules.faults {
@@ -150,7 +161,7 @@ final class TreeDecoder: Decoder {
             let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
             list.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
         }
-        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
+        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
     }
 
     /// The entry of a superclass is read by a key of its own.
@@ -171,7 +182,7 @@ final class TreeDecoder: Decoder {
         // All entries are read, also if another type was tried before.
         root.hasKnownEntry = true
         root.rules.faults?.note([], at: codingPath)
-        if root.rules.isForeign, !isInside(root.rules.defaultPaths, nil) { return try plain(node) }
+        if root.rules.isForeign, !isInside(root.defaultPaths, nil) { return try plain(node) }
         guard !isOptionalRoot else { return node }
         if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
         return node.unescapedFromNil
@@ -295,7 +306,7 @@ extension TreeDecoder {
     /// Returns the value of a native form; `nil` if the type is not read from it here.
     private func converted(_ type: any NativeValue.Type, from tree: PropertyList, key: (any CodingKey)?) -> Any? {
         // In JSON, a string is never a number.
-        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.defaultPaths, key) {
+        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.defaultPaths, key) {
             return nil
         }
         let isItsForm = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
@@ -310,9 +321,7 @@ extension TreeDecoder {
 
     /// Throws if nil is stored and the type would read it as the string `$null`.
     private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
-        if root.rules.isForeign || isStrict(at: key), NativeTypes[type] != nil {
-            throw mismatch(type, "\(type)", node, at: key)
-        }
+        if NativeTypes[type] != nil { throw mismatch(type, "\(type)", node, at: key) }
     }
 
     /// Returns whether a value is read from the form of its type only.
@@ -336,8 +345,6 @@ extension TreeDecoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let decoder: TreeDecoder
         let entries: [String: PropertyList]
-        /// Entries that take the place of missing ones.
-        let supplied: [(name: String, node: PropertyList)]
         var codingPath: [any CodingKey] { decoder.codingPath }
         var allKeys: [Key] { entries.keys.compactMap(Key.init(stringValue:)) }
 
@@ -359,12 +366,7 @@ extension TreeDecoder {
             return try decoder.decode(type, from: node, key: key)
         }
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-            let name = key.stringValue
-            // There are few, so that a search is faster than a dictionary.
-            guard let node = entries[name] ?? supplied.first(where: { $0.name == name })?.node else {
-                throw decoder.absent(key)
-            }
-            return try decoder.decode(type, from: node, key: key)
+            try decoder.decode(type, from: node(key), key: key)
         }
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key

@@ -19,10 +19,12 @@ extension PropertyList {
     ///
     /// - Returns: `nil` for an optional without a value.
     static func encoding<Value: Encodable>(
-        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        noting optionals: OptionalPaths? = nil
     ) throws -> PropertyList? {
         if traits.isNative, let native = try nativeForm(of: value) { return native }
-        let encoder = TreeEncoder(Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional)
+        let encoder = TreeEncoder(
+            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, noting: optionals)
         defer { encoder.close() }
         try value.encode(to: encoder)
         return try encoder.tree()
@@ -46,6 +48,11 @@ struct RootTraits: Sendable {
     }
 }
 
+/// The paths of the optionals that are not nil, as they are encoded.
+final class OptionalPaths {
+    var all: [[String]] = []
+}
+
 /// Encodes one value as a tree.
 final class TreeEncoder: Encoder {
     private enum Shape { case empty, single, unkeyed, keyed }
@@ -62,6 +69,7 @@ final class TreeEncoder: Encoder {
     private let isOptionalRoot: Bool
     /// The type that encodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
+    private let optionals: OptionalPaths?
 
     private var shape = Shape.empty
     private var single: PropertyList?
@@ -78,8 +86,12 @@ final class TreeEncoder: Encoder {
     /// The first failure in a method that cannot throw.
     private var failure: (any Error)?
 
-    init(_ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool) {
+    init(
+        _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
+        noting optionals: OptionalPaths?
+    ) {
         (self.valueType, self.isOptionalRoot, sharedUserInfo) = (valueType, isOptionalRoot, userInfo)
+        self.optionals = optionals
         (parent, key, depth, outerLevels) = (nil, nil, 1, 0)
     }
 
@@ -89,6 +101,7 @@ final class TreeEncoder: Encoder {
         outerLevels = parent.outerLevels + (parent.shape == .single ? 0 : 1)
         sharedUserInfo = parent.sharedUserInfo
         isOptionalRoot = false
+        optionals = parent.optionals
     }
 
     var userInfo: [CodingUserInfoKey: Any] { sharedUserInfo }
@@ -221,6 +234,10 @@ extension TreeEncoder {
         single = isOptionalRoot ? tree : tree.escapedFromNil
     }
 
+    private func noteOptional(_ key: any CodingKey) {
+        optionals?.all.append((codingPath + [key]).map(\.stringValue))
+    }
+
     private func encodeSingleNil() { (single, isSingleNil) = (isOptionalRoot ? nil : .nilMarker, true) }
 
     /// Returns the form of an entry or element. A value with a native form is escaped here, other
@@ -287,15 +304,16 @@ extension TreeEncoder {
 
 // One generic `encode` also meets the requirements for the standard types.
 extension TreeEncoder {
-    private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    private struct KeyedContainer<Key: CodingKey>: NilEncodingContainer {
         let encoder: TreeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
         func encodeNil(forKey key: Key) { encoder.put(.nilMarker, key) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
-        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-            guard let value else { return }
-            // Of an optional in an optional, only the outer nil is a missing entry.
+        func encodeOptional<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            guard let value else { return encodeNil(forKey: key) }
+            encoder.noteOptional(key)
+            // Of an optional in an optional, only the outer nil is that of the entry.
             if Value.self is any AnyOptional.Type {
                 try encoder.encode(Optional(value), forKey: key)
             } else {

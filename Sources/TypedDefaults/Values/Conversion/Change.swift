@@ -28,7 +28,7 @@ struct ChangeRule: Sendable {
     /// Returns the form of a value that is stored as JSON, if it was stored as a tree.
     private let tree: @Sendable (AnyBox) -> PropertyList?
     /// The default of a config; `nil` for other types, which are stored whole if nothing is stored.
-    private let defaults: ConfigDefaults?
+    private let defaults: DefaultEntries?
     private let kind: ConversionKind
     /// Whether each value reads as it was written, so that what is written is its form.
     private let isExact: Bool
@@ -55,13 +55,25 @@ struct ChangeRule: Sendable {
         case change(from: PropertyList?, isForgetting: Bool = false)
 
         fileprivate var isWhole: Bool { if case .whole = self { true } else { false } }
+        fileprivate var isForgetting: Bool { if case .change(_, true) = self { true } else { false } }
+
+        /// The entries to change if nothing is stored that can be read; `nil` if all are stored.
+        fileprivate func start(over base: PropertyList?, _ defaults: DefaultEntries?) -> [String: PropertyList]? {
+            base == nil && !isWhole && defaults != nil ? [:] : nil
+        }
+
+        /// The form before the write.
+        fileprivate func before(_ old: SeenValue, _ defaults: DefaultEntries?) -> [String: PropertyList] {
+            switch self {
+            case .whole: old.form?.entries ?? [:]
+            case .change(let start, _): (old.form ?? start ?? defaults?.whole)?.entries ?? [:]
+            }
+        }
 
         /// Whether a write leaves nothing of a value that the type has written, as far as it was
         /// read.
         func replaces(_ old: SeenValue) -> Bool {
-            guard old.isOwn, old.content.errors == nil else { return false }
-            if case .change(_, let isForgetting) = self { return !isForgetting && old.form == old.stored }
-            return true
+            old.isOwn && old.content.errors == nil && (isWhole || !isForgetting && old.form == old.stored)
         }
     }
 
@@ -77,13 +89,31 @@ struct ChangeRule: Sendable {
         guard let stored = seen.stored else { return seen }
         var content = seen.content
         if case .notDecoded = content {
-            switch decode(stored, .stored) {
+            switch decode(stored, behind: seen.behind) {
             case .success(let box): content = .value(box)
             case .failure(let error): content = .failure(error)
             }
         }
-        guard case .value(let box) = content, seen.form == nil else { return seen.with(content) }
-        return SeenValue(stored, form: form(box), isOwn: seen.isOwn, content: content)
+        guard seen.form == nil, let form = form(of: content) else { return seen.with(content) }
+        return SeenValue(stored, behind: seen.behind, form: form, isOwn: seen.isOwn, content: content)
+    }
+
+    /// Decodes what is stored, with the properties of a layer in place of missing ones. If both
+    /// together break a rule, those of the layer give way.
+    func decode(_ stored: PropertyList, behind: [String: PropertyList]?) -> Result<AnyBox, DefaultsError> {
+        if let behind, let entries = stored.entries {
+            let box = decode(.dictionary(entries.merging(behind) { stored, _ in stored }), .stored)
+            if case .success = box { return box }
+        }
+        return decode(stored, .stored)
+    }
+
+    /// Whether a layer replaces single properties.
+    var isConfig: Bool { defaults != nil && kind != .jsonData }
+
+    /// Returns the form of a value that was decoded.
+    func form(of content: SeenValue.Content) -> PropertyList? {
+        if case .value(let box) = content { form(box) } else { nil }
     }
 
     /// Returns why a value, or the first part of it, cannot be read.
@@ -101,45 +131,47 @@ struct ChangeRule: Sendable {
     ///   - after: The form of the new value; `nil` if it is stored as no value.
     func change(_ write: Write, over old: SeenValue, to after: PropertyList?) -> Outcome {
         guard let after else { return Outcome(new: .missing, lost: old.content.failure) }
-        if write.replaces(old) { return Outcome(new: own(after)) }
+        if write.replaces(old) { return Outcome(new: own(after, over: old)) }
         let base = old.content.failure == nil ? old.stored.map { readable($0, like: after) } : nil
-        var entries: [String: PropertyList]
-        switch base {
-        case .dictionary(let stored)?: entries = stored
-        case nil where !write.isWhole && defaults != nil: entries = [:]
         // Its elements may have entries that the type does not know.
-        case .array? where old.form == after && old.content.errors == nil: return Outcome(new: old)
-        default: return whole(after, over: old, base)
+        if case .array? = base, old.form == after, old.content.errors == nil { return Outcome(new: old) }
+        var new: SeenValue?
+        if let entries = base?.entries ?? write.start(over: base, defaults), let after = after.entries {
+            new = replacing(write, in: entries, by: after, over: old, base)
         }
-        guard case .dictionary(let new) = after else { return whole(after, over: old, base) }
-        switch write {
-        case .whole:
-            for fault in old.content.faults { entries.remove(around: fault.path) }
-            entries.replace(old.form?.entries ?? [:], by: new, ifEqual: true)
-        case .change(let start, let isForgetting):
-            let before = (old.form ?? start ?? defaults?.whole)?.entries ?? [:]
-            // A newer release must not find a case of an enum beside one that only it knows.
-            for fault in old.content.faults where before[fault.path.first ?? ""] != new[fault.path.first ?? ""] {
-                entries.remove(around: fault.path)
-            }
-            if isForgetting {
-                var others = entries
-                others.replace(before, by: new, isForgetting: true)
-                if let seen = reads(others, as: after, over: old, base).new {
-                    return Outcome(new: seen, lost: loss(of: old, base, in: seen.stored))
-                }
-            }
-            entries.replace(before, by: new)
-            // Another instance of the default would differ, which reading back cannot find.
-            for key in defaults?.unstable ?? [] where entries[key] == nil { entries[key] = new[key] }
-        }
-        if entries.isEqual(to: new) { return whole(after, over: old, base) }
-        let seen = readingBack(entries, as: after, over: old, base)
+        let seen = new ?? own(after, over: old)
         return Outcome(new: seen, lost: loss(of: old, base, in: seen.stored))
     }
 
-    /// Returns a form with the entries in which two others differ, as the type writes it; `nil` if
-    /// the type cannot read that.
+    /// Replaces what a write changes in what is stored.
+    ///
+    /// - Returns: `nil` if the new value is stored as it is.
+    private func replacing(
+        _ write: Write, in stored: [String: PropertyList], by after: [String: PropertyList], over old: SeenValue,
+        _ base: PropertyList?
+    ) -> SeenValue? {
+        let (before, new) = (write.before(old, defaults), PropertyList.dictionary(after))
+        var entries = stored
+        // A newer release must not find a case of an enum beside one that only it knows.
+        for fault in old.content.faults
+        where write.isWhole || before[fault.path.first ?? ""] != after[fault.path.first ?? ""] {
+            entries.remove(around: fault.path)
+        }
+        if write.isForgetting {
+            var others = entries
+            others.replace(before, by: after, isForgetting: true)
+            if let seen = reads(others, as: new, over: old, base).new { return seen }
+        }
+        entries.replace(before, by: after, ifEqual: write.isWhole)
+        // Another instance of the default would differ, which reading back cannot find.
+        if !write.isWhole {
+            for key in defaults?.unstable ?? [] where entries[key] == nil { entries[key] = after[key] }
+        }
+        return entries.isEqual(to: after) ? nil : readingBack(entries, as: new, over: old, base)
+    }
+
+    /// Returns a form with the entries in which two others differ; `nil` if the type cannot read
+    /// that.
     func merging(_ current: PropertyList, from before: PropertyList, to after: PropertyList) -> PropertyList? {
         func entries(_ form: PropertyList) -> [String: PropertyList]? {
             guard kind == .jsonData else { return form.entries }
@@ -149,22 +181,20 @@ struct ChangeRule: Sendable {
             return nil
         }
         for key in before.keysThatDiffer(from: after) { merged[key] = after[key] }
-        guard let box = try? decode(.dictionary(merged), .stored).get(), box.recovery == nil else { return nil }
-        return form(box)
+        let new = PropertyList.dictionary(merged)
+        guard let box = try? decode(new, .stored).get(), box.recovery == nil else { return nil }
+        return kind == .jsonData ? form(box) : new
     }
 
-    private func own(_ after: PropertyList) -> SeenValue {
-        SeenValue(after, form: isExact ? after : nil, isOwn: true)
+    private func own(_ after: PropertyList, over old: SeenValue) -> SeenValue {
+        SeenValue(after, behind: old.behind, form: isExact ? after : nil, isOwn: true)
     }
 
-    private func whole(_ after: PropertyList, over old: SeenValue, _ base: PropertyList?) -> Outcome {
-        Outcome(new: own(after), lost: loss(of: old, base, in: after))
-    }
-
-    /// Returns entries, or other ones in their place, that read as the new value does.
+    /// Returns entries, or other ones in their place, that read as the new value does; `nil` if
+    /// there are none.
     private func readingBack(
         _ new: [String: PropertyList], as after: PropertyList, over old: SeenValue, _ base: PropertyList?
-    ) -> SeenValue {
+    ) -> SeenValue? {
         let first = reads(new, as: after, over: old, base)
         if let new = first.new { return new }
         // Decoding may change a value, such as a name to lower case.
@@ -172,7 +202,7 @@ struct ChangeRule: Sendable {
         if let box = try? decode(after, .stored).get(), let form = form(box) { expected = form }
         var entries = new
         for key in first.read.keysThatDiffer(from: expected.entries ?? [:]) { entries[key] = after.entries?[key] }
-        return reads(entries, as: expected, over: old, base).new ?? own(after)
+        return reads(entries, as: expected, over: old, base).new
     }
 
     /// Decodes entries, and compares the form of the result with another one.
@@ -182,7 +212,7 @@ struct ChangeRule: Sendable {
         _ entries: [String: PropertyList], as expected: PropertyList, over old: SeenValue, _ base: PropertyList?
     ) -> (new: SeenValue?, read: [String: PropertyList]) {
         let stored = PropertyList.dictionary(entries)
-        guard let box = try? decode(stored, .stored).get(), let form = form(box) else { return (nil, [:]) }
+        guard let box = try? decode(stored, behind: old.behind).get(), let form = form(box) else { return (nil, [:]) }
         // A part that can no longer be read does not count as read, even if its default is the new
         // value.
         let faults = (box.recovery?.faults ?? []).filter { fault in
@@ -190,7 +220,7 @@ struct ChangeRule: Sendable {
             return base?.entry(at: key) != stored.entry(at: key) || !faults.contains { $0.path == fault.path }
         }
         if faults.isEmpty, kind.areEqual(form, expected) {
-            return (SeenValue(stored, form: form, content: .value(box)), [:])
+            return (SeenValue(stored, behind: old.behind, form: form, content: .value(box)), [:])
         }
         var read = form.entries ?? [:]
         for fault in faults { read[fault.path.first ?? ""] = nil }

@@ -20,10 +20,11 @@ extension Conversion where Value: Codable {
             // Safe: `Value` is the optional of `type`.
             return ofOptionalConvertible(type) as! Conversion
         }
+        let defaults = traits.isNative ? nil : fallback.map { LazyDefault($0) }
         return Conversion(
             kind: .codable,
             store: { value throws(DefaultsError) in try storedByCodable(value, traits) },
-            decodeBox: { stored, mode in boxedByCodable(stored, mode, fallback: fallback) })
+            decodeBox: { stored, mode in boxedByCodable(stored, mode, defaults) })
     }
 
     private static func ofConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
@@ -46,30 +47,27 @@ extension Conversion where Value: Codable {
 
     /// Decodes a value, replaces it if some parts cannot be read, and puts it into a `Box`.
     ///
-    /// - Parameters:
-    ///   - fallback: The value that supplies parts; `nil` if there is none.
-    ///   - defaults: The same by entries, for a ``DefaultConfig``.
+    /// - Parameter defaults: What supplies missing parts; `nil` if there is no default.
     static func boxedByCodable(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: @autoclosure () -> Value?,
-        defaults: ConfigDefaults? = nil
+        _ found: PropertyList, _ mode: DecodingMode, _ defaults: LazyDefault?
     ) -> Result<AnyBox, DefaultsError> {
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
-            var rules = DecodingRules(readsArguments: mode.isArgument)
-            if let defaults {
-                rules.supplied = defaults.supplied
-                rules.checksEntries = !defaults.hasEntry(of: stored)
+            var (stored, rules) = (found, DecodingRules(readsArguments: mode.isArgument))
+            if case .dictionary = found, let defaults = defaults?.entries {
+                (stored, rules.defaultPaths) = defaults.filling(found)
+                rules.checksEntries = !defaults.hasEntry(of: found)
             }
             if let list = mode.list {
-                listFaults(of: stored, in: list, fallback: fallback)
+                listFaults(of: found, in: list, defaults)
                 rules.isList = true
             }
             var isUnread = false
             let box = Box(try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread))
             return .success(isUnread ? unreadBox(box) : box)
         } catch {
-            return boxed(after: error, stored, mode, fallback: fallback, defaults)
+            return boxed(after: error, found, mode, defaults)
         }
     }
 
@@ -78,12 +76,11 @@ extension Conversion where Value: Codable {
 
     /// Records the entries that no type reads.
     @inline(never)
-    static func listFaults(of stored: PropertyList, in list: FaultList, fallback: () -> Value?) {
+    static func listFaults(of stored: PropertyList, in list: FaultList, _ defaults: LazyDefault?) {
         let foreign: ForeignData? = if case .data(let data) = stored { ForeignData(data) } else { nil }
         let rules = DecodingRules(leniency: .parts([]), isForeign: foreign != nil, faults: list)
-        let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
         // Parts at fault are replaced on the way.
-        var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaultTree, .all)
+        var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaults?.entries?.tree, .all)
         _ = try? repair.decode()
         list.translate(repair.keptIndices)
         list.faults += repair.recovery.all
@@ -92,21 +89,22 @@ extension Conversion where Value: Codable {
     // Not inlined, because the types of its variables would be looked up before the first attempt.
     @inline(never)
     private static func boxed(
-        after error: any Error, _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?,
-        _ defaults: ConfigDefaults?
+        after error: any Error, _ stored: PropertyList, _ mode: DecodingMode, _ defaults: LazyDefault?
     ) -> Result<AnyBox, DefaultsError> {
-        if let defaults, defaults.supplies(error) {
-            return boxedByCodable(stored, mode, fallback: fallback(), defaults: defaults)
-        }
-        let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
+        if defaults?.entries?.supplies(error) == true { return boxedByCodable(stored, mode, defaults) }
+        let isMissing =
+            switch error {
+            // A nil that an optional has stored counts as missing.
+            case DecodingError.keyNotFound, DecodingError.valueNotFound: true
+            default: false
+            }
         do {
-            return .success(try boxedAgain(stored, mode, fallback: fallback, isMissing: isMissing))
+            return .success(try boxedAgain(stored, mode, defaults?.entries, isMissing: isMissing))
         } catch {
             if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
             var failure = DefaultsError(decoding: Value.self, error)
-            // The default of an optional has no parts.
-            let isWithoutParts = fallback().map { ($0 as? any AnyOptional)?.isNil == true } ?? true
-            if isWithoutParts {
+            // A default of `nil` has no parts.
+            if defaults?.entries?.tree == nil {
                 failure.reason += DefaultsError.remedy(error, of: failure.path.isEmpty ? unwrapped(Value.self) : nil)
             }
             return .failure(failure)
@@ -119,16 +117,17 @@ extension Conversion where Value: Codable {
     ///
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     private static func boxedAgain(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool
+        _ found: PropertyList, _ mode: DecodingMode, _ defaults: DefaultEntries?, isMissing: Bool
     ) throws -> Box<Value> {
-        // A default of `nil` has no parts.
-        let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
+        let defaultTree = defaults?.tree
         var log = DecodingLog()
         func attempt(
-            _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
+            _ found: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
         ) throws -> Box<Value> {
+            let (tree, filled) = defaults?.filling(found) ?? (found, [])
             var rules = DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign)
             rules.isList = mode.list != nil
+            rules.defaultPaths = filled
             var repair = Repair<Value>(
                 tree, rules,
                 default: defaultTree, defaultTree == nil ? .none : mending)
@@ -136,12 +135,16 @@ extension Conversion where Value: Codable {
             let value = try repair.decode()
             return Box(value, repair.isUnread && repair.recovery.isEmpty ? .unread(by: Value.self) : repair.recovery)
         }
-        if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
+        if isMissing, let box = try? attempt(found, .none, .missing) { return box }
         let isReplacing = !mode.isArgument && defaultTree != nil
-        do { return try attempt(stored, .all, .missing) } catch {
+        do { return try attempt(found, .all, .missing) } catch {
             // A value whose own form is data is never read as JSON or a property list.
-            if case .data(let data) = stored, !log.readsData, let foreign = ForeignData(data) {
-                do { return Box(try foreign.decode(Value.self)) } catch {
+            if case .data(let data) = found, !log.readsData, let foreign = ForeignData(data) {
+                let isComplete = defaults?.filling(foreign.tree).paths.isEmpty != false
+                do {
+                    if isComplete { return Box(try foreign.decode(Value.self)) }
+                    return try attempt(foreign.tree, .none, .none, isForeign: true)
+                } catch {
                     guard defaultTree != nil else { throw error }
                     let mending = isReplacing ? Mending.all : .missing
                     guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else {
@@ -150,7 +153,7 @@ extension Conversion where Value: Codable {
                     return box
                 }
             }
-            guard isReplacing, let box = try? attempt(stored, .parts([]), .all) else { throw error }
+            guard isReplacing, let box = try? attempt(found, .parts([]), .all) else { throw error }
             return box
         }
     }

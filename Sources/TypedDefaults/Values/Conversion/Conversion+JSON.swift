@@ -20,6 +20,7 @@ extension Conversion where Value: Codable {
         if let config = optional?.wrappedType as? any DefaultConfig.Type {
             return ofOptional(config, fallback) as! Conversion  // Safe: `Value` is the optional of `config`.
         }
+        let defaults = fallback.map { LazyDefault($0) }
         let conversion = Conversion(
             kind: .jsonData,
             store: { value throws(DefaultsError) in
@@ -31,12 +32,13 @@ extension Conversion where Value: Codable {
             },
             decodeBox: { stored, mode in
                 if case .data(let data) = stored, let foreign = ForeignData(data),
+                    defaults?.entries?.filling(foreign.tree).paths.isEmpty != false,
                     let value = try? foreign.decode(Value.self)
                 {
-                    if let list = mode.list { listFaults(of: stored, in: list) { fallback } }
+                    if let list = mode.list { listFaults(of: stored, in: list, defaults) }
                     return .success(Box(value))
                 }
-                return boxedByCodable(stored, mode, fallback: fallback)
+                return boxedByCodable(stored, mode, defaults)
             })
         return conversion.followingOwnRules
     }

@@ -11,7 +11,7 @@ struct Conversion<Value: Sendable>: Sendable {
     /// With a `Result` of the value itself, generic code would look up its type at each call.
     let decodeBox: DecodeBox
     /// What an update leaves out of a config; `nil` for other types.
-    var defaults: ConfigDefaults?
+    var defaults: DefaultEntries?
     /// A hash of the texts of the rules; 0 if there are none.
     var rules = 0
     typealias DecodeBox = @Sendable (PropertyList, DecodingMode) -> Result<AnyBox, DefaultsError>

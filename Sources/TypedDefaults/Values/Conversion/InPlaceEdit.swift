@@ -16,6 +16,9 @@ extension InPlaceEdit where Value: DefaultConfig {
         self.init(value: copy ?? value, before: form)
     }
 
+    /// - Parameter new: The value after the edit.
+    init(of old: Value, changedTo new: Value) { self.init(value: new, before: try? Self.form(of: old)) }
+
     private static func form(of value: Value) throws -> PropertyList? { try PropertyList(value.serialize()) }
 
     /// Whether the value was changed. Throws if it cannot be stored.

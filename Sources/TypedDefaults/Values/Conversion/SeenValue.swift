@@ -30,6 +30,8 @@ final class SeenValue: Sendable {
     }
 
     let stored: PropertyList?
+    /// The properties of a config that a layer gives in place of missing ones.
+    let behind: [String: PropertyList]?
     /// The form in which the type writes what it reads: without what it does not know, and with
     /// what it reads from the default. `nil` if this was not determined.
     let form: PropertyList?
@@ -37,8 +39,11 @@ final class SeenValue: Sendable {
     let isOwn: Bool
     let content: Content
 
-    init(_ stored: PropertyList?, form: PropertyList? = nil, isOwn: Bool = false, content: Content? = nil) {
-        (self.stored, self.form, self.isOwn) = (stored, form, isOwn)
+    init(
+        _ stored: PropertyList?, behind: [String: PropertyList]? = nil, form: PropertyList? = nil, isOwn: Bool = false,
+        content: Content? = nil
+    ) {
+        (self.stored, self.behind, self.form, self.isOwn) = (stored, behind, form, isOwn)
         self.content = content ?? (stored == nil ? .missing : .notDecoded)
     }
 
@@ -47,7 +52,9 @@ final class SeenValue: Sendable {
     /// A value that was not read yet.
     static let unread = SeenValue(nil, content: .notDecoded)
 
-    func with(_ content: Content) -> SeenValue { SeenValue(stored, form: form, isOwn: isOwn, content: content) }
+    func with(_ content: Content) -> SeenValue {
+        SeenValue(stored, behind: behind, form: form, isOwn: isOwn, content: content)
+    }
 
     /// Whether a write may replace the value without decoding it.
     var isExamined: Bool {
