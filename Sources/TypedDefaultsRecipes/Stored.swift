@@ -142,20 +142,18 @@ extension StorableConfigBase.Stored: CustomStringConvertible, CustomReflectable 
 
 // One initializer for each other kind of type; see `UserDefault+Declaring`.
 extension StorableConfigBase.Stored {
-    /// Creates a property of an optional `Codable` type.
-    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil)
-    where Value == Wrapped? {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    /// Creates a property of an optional `Codable` type without an initial value.
+    @_disfavoredOverload
+    public init<Wrapped: Codable>(_ key: String? = nil) where Value == Wrapped? {
+        self.init(key) { DefaultKey($0) }
     }
 
     /// Creates a property of a `DefaultConvertible` type.
-    @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of an optional `DefaultConvertible` type.
-    @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped? {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
@@ -171,13 +169,6 @@ extension StorableConfigBase.Stored {
     /// Creates a property of an optional type that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
-    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
-    }
-
-    /// Creates a property of an optional `DefaultConvertible` type that also has a raw value.
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }

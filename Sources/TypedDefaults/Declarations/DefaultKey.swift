@@ -115,13 +115,11 @@ extension DefaultKey {
     }
 
     /// Creates a key for a ``DefaultConvertible`` value.
-    @_disfavoredOverload
     public init(_ name: String, default value: Value) where Value: DefaultConvertible {
         self.init(name, value, .convertible)
     }
 
     /// Creates a key for an optional ``DefaultConvertible`` value.
-    @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(_ name: String, default value: Value = nil) where Value == Wrapped? {
         self.init(name, value, Conversion<Wrapped>.convertible.optional)
     }
@@ -140,14 +138,8 @@ extension DefaultKey {
         self.init(name, value, Conversion<Wrapped>.rawValue.optional)
     }
 
-    /// Creates a key for an optional ``DefaultConvertible`` value that also has a raw value.
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
-    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, value, Conversion<Wrapped>.convertible.optional)
-    }
-
     /// Creates a key for an optional value with the default `nil`.
+    @_disfavoredOverload
     public init<Wrapped: Codable>(_ name: String) where Value == Wrapped? {
         self.init(name, nil, .codable)
     }

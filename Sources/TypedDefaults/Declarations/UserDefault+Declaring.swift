@@ -1,8 +1,8 @@
-// Swift has no constraint "Codable or DefaultConvertible or with a raw value", and no default value
-// of a parameter for optionals only. So each kind of type needs two initializers. If several fit,
-// the one for `Codable` is chosen, because it is not disfavored, then the one for
-// `DefaultConvertible`, because it is not generic. Only an optional of a type with both needs one
-// more.
+// Swift has no constraint "DefaultConvertible or Codable or with a raw value", and no default value
+// of a parameter for optionals only. So each kind of type needs two initializers. If several fit, a
+// disfavored one loses. Of those that are left, Swift chooses the one that is not generic, then the
+// one with fewer parameters. So a type's own conversion comes first, then `Codable`, then the raw
+// value.
 
 // As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial
 // value has the default `nil`.
@@ -16,16 +16,15 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue, rule: rule), in: suite)
     }
 
-    /// Creates the setting for an optional property of a `Codable` type; the default is `nil`
-    /// without an initial value.
-    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value == Wrapped? {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
+    /// Creates the setting for an optional property of a `Codable` type without an initial value;
+    /// the default is `nil`.
+    @_disfavoredOverload
+    public init<Wrapped: Codable>(_ name: String, in suite: DefaultsSuite = .standard) where Value == Wrapped? {
+        self.init(DefaultKey(name), in: suite)
     }
 
     /// Creates the setting for a property of a ``DefaultConvertible`` type; its initial value is
     /// the default.
-    @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
@@ -33,7 +32,6 @@ extension UserDefault {
 
     /// Creates the setting for an optional property of a ``DefaultConvertible`` type; the default
     /// is `nil` without an initial value.
-    @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped? {
@@ -56,15 +54,6 @@ extension UserDefault {
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
-
-    /// Creates the setting for an optional property of a ``DefaultConvertible`` type that also has
-    /// a raw value; the default is `nil` without an initial value.
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
 }
 
 extension UserDefault {
@@ -82,7 +71,6 @@ extension UserDefault {
     /// Creates a setting of a ``DefaultConvertible`` type.
     ///
     /// For an optional, give a key: `UserDefault(DefaultKey<Mode?>("mode", default: .fast))`.
-    @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: defaultValue), in: suite)

@@ -46,7 +46,8 @@
 /// - ``store``
 /// - ``wrappedValue``
 /// - ``projectedValue``
-/// - ``init(_:in:)``
+/// - ``init(_:in:)-(DefaultKey<Value>,_)``
+/// - ``init(_:in:)-(String,_)``
 /// - ``init(in:)``
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {

@@ -57,4 +57,75 @@ struct DeclaredFormsTests {
         optionalBoth.value = .one
         #expect(try suite.contents() == DeclaredForms.stored)
     }
+
+    /// Has a raw value, and is `Codable` in another form.
+    enum Coded: Int, Codable {
+        case zero, one
+        init(from decoder: any Decoder) throws { self = try String(from: decoder) == "uno" ? .one : .zero }
+        func encode(to encoder: any Encoder) throws { try (self == .one ? "uno" : "cero").encode(to: encoder) }
+    }
+
+    /// Also converts itself, in a third form.
+    enum Every: Int, Codable, DefaultConvertible {
+        static let key = "unused"
+        case zero, one
+        init?(_ object: Any) {
+            guard let text = object as? String else { return nil }
+            self = text == "#1" ? .one : .zero
+        }
+        func serialize() -> Any { "#\(rawValue)" }
+    }
+
+    /// Its own conversion comes before `Codable`, and `Codable` before the raw value, however the
+    /// setting is declared.
+    @Test func aTypeOfSeveralKindsHasOneForm() throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        func expect<Value>(_ setting: UserDefault<Value>, _ value: Value, _ stored: PropertyList) throws {
+            setting.value = value
+            #expect(try suite.contents() == [setting.key.name: stored])
+            setting.reset()
+        }
+        func inGenericCode<Value: Codable & Sendable>(_ name: String, _ value: Value) -> UserDefault<Value> {
+            UserDefault(name, default: value, in: suite)
+        }
+        try expect(UserDefault(DefaultKey("coded", default: Coded.zero), in: suite), .one, "uno")
+        try expect(UserDefault(DefaultKey<Coded?>("coded"), in: suite), .one, "uno")
+        try expect(UserDefault(DefaultKey<Coded?>("coded", default: .zero), in: suite), .one, "uno")
+        try expect(UserDefault("coded", default: Coded.zero, in: suite), .one, "uno")
+        try expect(UserDefault<Coded?>("coded", default: .zero, in: suite), .one, "uno")
+        try expect(UserDefault(wrappedValue: Coded.zero, "coded", in: suite), .one, "uno")
+        try expect(UserDefault<Coded?>(wrappedValue: .zero, "coded", in: suite), .one, "uno")
+        try expect(UserDefault<Coded?>("coded", in: suite), .one, "uno")
+        try expect(inGenericCode("coded", Coded.zero), .one, "uno")
+
+        try expect(UserDefault(DefaultKey("every", default: Every.zero), in: suite), .one, "#1")
+        try expect(UserDefault(DefaultKey<Every?>("every"), in: suite), .one, "#1")
+        try expect(UserDefault(DefaultKey<Every?>("every", default: .zero), in: suite), .one, "#1")
+        try expect(UserDefault("every", default: Every.zero, in: suite), .one, "#1")
+        try expect(UserDefault<Every?>("every", default: .zero, in: suite), .one, "#1")
+        try expect(UserDefault(wrappedValue: Every.zero, "every", in: suite), .one, "#1")
+        try expect(UserDefault<Every?>(wrappedValue: .zero, "every", in: suite), .one, "#1")
+        try expect(UserDefault<Every?>("every", in: suite), .one, "#1")
+        try expect(inGenericCode("every", Every.zero), .one, "#1")
+
+        try expect(UserDefault<Both?>("both", in: suite), .one, "uno")
+        #expect(failures.all.isEmpty)
+    }
+
+    @Test func aNilWithATypeIsEnoughForAKey() throws {
+        func roundTrip<Value: Codable & Equatable & Sendable>(_ key: DefaultKey<Value>, _ value: Value) -> Bool {
+            let suite = DefaultsSuite.inMemory()
+            suite[key] = value
+            return suite[key] == value
+        }
+        func stored<Value: Codable & Sendable>(_ value: Value) -> PropertyList? {
+            let suite = DefaultsSuite.inMemory()
+            suite[DefaultKey("k", default: nil as Value?)] = value
+            return suite[DefaultKey("k", default: nil as PropertyList?)]
+        }
+        #expect(roundTrip(DefaultKey("k", default: nil as PropertyList?), ["a": [1, "x"]]))
+        #expect(roundTrip(DefaultKey("k", default: nil as Every?), .one))
+        #expect(stored([1, 2]) == [1, 2])
+    }
 }
