@@ -154,4 +154,32 @@ struct MissingAndNilTests {
         let suite = DefaultsSuite.inMemory(["Renamed": ["title": "old"]])
         #expect(PersistentStore<Renamed>(in: suite).value.name == "old")
     }
+
+    /// The same by catching an error, which must hold after a value had neither name.
+    private struct Caught: DefaultConfig, Equatable {
+        static let key = "Caught"
+        var name = "new"
+        init() {}
+        enum CodingKeys: CodingKey { case name, title }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            do { name = try container.decode(String.self, forKey: .name) } catch {
+                guard let title = try container.decodeIfPresent(String.self, forKey: .title) else { throw error }
+                name = title
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(name, forKey: .name)
+        }
+    }
+
+    @Test func whatOneValueLacksHidesNoOldNameInAnother() {
+        for stored in [[:], ["title": "old"], ["other": 1], ["title": "old"]] as [PropertyList] {
+            let suite = DefaultsSuite.inMemory(["Caught": stored])
+            suite.onFailure = { _ in }
+            let isOld = stored == ["title": "old"]
+            #expect(PersistentStore<Caught>(in: suite).value.name == (isOld ? "old" : "new"))
+        }
+    }
 }

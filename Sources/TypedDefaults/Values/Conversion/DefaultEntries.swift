@@ -56,12 +56,19 @@ final class DefaultEntries: Sendable {
     /// - Parameter isRoot: Whether the tree is a whole value. Inside one, the outer default may
     ///   have other entries.
     func filling(_ tree: PropertyList, isRoot: Bool = true) -> (tree: PropertyList, paths: Set<[String]>) {
-        let entries = isRoot ? optionals + required.withLock { $0 } : optionals
-        guard !entries.isEmpty, case .dictionary = tree else { return (tree, []) }
+        guard case .dictionary(let stored) = tree else { return (tree, []) }
+        var entries = optionals
+        if isRoot {
+            let required = required.withLock { $0 }
+            // An entry that the default does not know may be a property under an older name.
+            let known = self.tree?.entries ?? [:]
+            if !required.isEmpty, stored.keys.allSatisfy({ known[$0] != nil }) { entries += required }
+        }
+        guard !entries.isEmpty else { return (tree, []) }
         var (tree, paths) = (tree, Set<[String]>())
         for (path, node) in entries {
-            _ = tree.edit(path[...]) { part, _ -> Void? in
-                guard part == nil else { return nil }
+            _ = tree.edit(path[...]) { part, place -> Void? in
+                guard part == nil, place == .dictionary else { return nil }
                 (part, _) = (node, paths.insert(path))
                 return ()
             }
@@ -71,7 +78,7 @@ final class DefaultEntries: Sendable {
 
     /// Records that decoding has failed because an entry is missing.
     ///
-    /// - Returns: Whether the default has the entry, so that decoding again may succeed.
+    /// - Returns: Whether the entry is filled in from now on, so that decoding again may succeed.
     func supplies(_ error: any Error) -> Bool {
         guard case DecodingError.keyNotFound(let key, let context) = error, context.codingPath.isEmpty,
             let entry = tree?.entries?[key.stringValue]
