@@ -50,6 +50,8 @@ struct DecodingRules {
     /// content.
     var isWholeSetting = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The entries that the decoder supplies if the whole value lacks them.
+    var supplied: [(name: String, node: PropertyList)] = []
     /// Takes the entries that no type reads; `nil` to look for none.
     var faults: FaultList?
     /// Whether this is for a list of faults.
@@ -139,7 +141,7 @@ final class TreeDecoder: Decoder {
         var node = node
         // What the default of the whole value lacks, such as that of an element of an array.
         if parent != nil, let config = valueType as? any DefaultConfig.Type {
-            let filled = config.defaults.filling(node, isRoot: false)
+            let filled = config.defaults.filling(node)
             node = filled.tree
             if !filled.paths.isEmpty {
                 let path = codingPath.map(\.stringValue)
@@ -161,7 +163,8 @@ final class TreeDecoder: Decoder {
             let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
             list.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
         }
-        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
+        let supplied = outerLevels == 0 ? root.rules.supplied : []
+        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
     }
 
     /// The entry of a superclass is read by a key of its own.
@@ -345,6 +348,8 @@ extension TreeDecoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let decoder: TreeDecoder
         let entries: [String: PropertyList]
+        /// Entries that take the place of missing ones.
+        let supplied: [(name: String, node: PropertyList)]
         var codingPath: [any CodingKey] { decoder.codingPath }
         var allKeys: [Key] { entries.keys.compactMap(Key.init(stringValue:)) }
 
@@ -366,7 +371,12 @@ extension TreeDecoder {
             return try decoder.decode(type, from: node, key: key)
         }
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-            try decoder.decode(type, from: node(key), key: key)
+            let name = key.stringValue
+            // There are few, so that a search is faster than a dictionary.
+            guard let node = entries[name] ?? supplied.first(where: { $0.name == name })?.node else {
+                throw decoder.absent(key)
+            }
+            return try decoder.decode(type, from: node, key: key)
         }
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key

@@ -57,6 +57,7 @@ extension Conversion where Value: Codable {
             var (stored, rules) = (found, DecodingRules(readsArguments: mode.isArgument))
             if case .dictionary = found, let defaults = defaults?.entries {
                 (stored, rules.defaultPaths) = defaults.filling(found)
+                rules.supplied = defaults.supplied(to: found)
                 rules.checksEntries = !defaults.hasEntry(of: found)
             }
             if let list = mode.list {

@@ -15,7 +15,7 @@ final class DefaultEntries: Sendable {
     /// one, the type would read nil.
     private let optionals: [Entry]
     /// The entries without which the type cannot be decoded, as far as known.
-    private let required = Locked<[Entry]>([])
+    private let required = Locked<[(name: String, node: PropertyList)]>([])
 
     private init<Value: Encodable>(_ value: Value, whole: PropertyList? = nil, unstable: [String]? = nil) {
         let paths = OptionalPaths()
@@ -51,41 +51,39 @@ final class DefaultEntries: Sendable {
         return entries.keys.contains { known[$0] != nil }
     }
 
-    /// Returns a tree with the entries that it lacks, and their paths.
-    ///
-    /// - Parameter isRoot: Whether the tree is a whole value. Inside one, the outer default may
-    ///   have other entries.
-    func filling(_ tree: PropertyList, isRoot: Bool = true) -> (tree: PropertyList, paths: Set<[String]>) {
-        guard case .dictionary(let stored) = tree else { return (tree, []) }
-        var entries = optionals
-        if isRoot {
-            let required = required.withLock { $0 }
-            // An entry that the default does not know may be a property under an older name.
-            let known = self.tree?.entries ?? [:]
-            if !required.isEmpty, stored.keys.allSatisfy({ known[$0] != nil }) { entries += required }
-        }
-        guard !entries.isEmpty else { return (tree, []) }
+    /// Returns a tree with the optionals that it lacks, and their paths.
+    func filling(_ tree: PropertyList) -> (tree: PropertyList, paths: Set<[String]>) {
+        guard !optionals.isEmpty, case .dictionary = tree else { return (tree, []) }
         var (tree, paths) = (tree, Set<[String]>())
-        for (path, node) in entries {
+        for (path, node) in optionals {
             _ = tree.edit(path[...]) { part, place -> Void? in
                 guard part == nil, place == .dictionary else { return nil }
-                (part, _) = (node, paths.insert(path))
+                part = node
+                paths.insert(path)
                 return ()
             }
         }
         return (tree, paths)
     }
 
+    /// Returns the entries that the decoder supplies if a stored value lacks them. An entry that the
+    /// default does not know may be one of them under an older name.
+    func supplied(to stored: PropertyList) -> [(name: String, node: PropertyList)] {
+        let required = required.withLock { $0 }
+        guard !required.isEmpty, let entries = stored.entries, let known = tree?.entries else { return [] }
+        return entries.keys.allSatisfy { known[$0] != nil } ? required : []
+    }
+
     /// Records that decoding has failed because an entry is missing.
     ///
-    /// - Returns: Whether the entry is filled in from now on, so that decoding again may succeed.
+    /// - Returns: Whether the decoder can supply the entry, so that decoding again may succeed.
     func supplies(_ error: any Error) -> Bool {
         guard case DecodingError.keyNotFound(let key, let context) = error, context.codingPath.isEmpty,
             let entry = tree?.entries?[key.stringValue]
         else { return false }
         return required.withLock { required in
-            guard !required.contains(where: { $0.path == [key.stringValue] }) else { return false }
-            required.append(([key.stringValue], entry))
+            guard !required.contains(where: { $0.name == key.stringValue }) else { return false }
+            required.append((key.stringValue, entry))
             return true
         }
     }
