@@ -104,7 +104,10 @@ struct EmbeddedDataTests {
         let suite = try DefaultsSuite.inMemory(["value": .data(JSONEncoder().encode(Camera()))])
         let store = UserDefault(DefaultKey<Camera?>("value", default: nil), in: suite).store
         try store.updateStored { $0??.size = "small" }
-        #expect(suite[DefaultKey<PropertyList?>("value")] == ["size": "small", "icon": .data(Data([1, 2])), "date": "$null"])
+        #expect(
+            suite[DefaultKey<PropertyList?>("value")] == [
+                "size": "small", "icon": .data(Data([1, 2])), "date": "$null",
+            ])
         #expect(try suite.keys() == ["value"])
     }
 }

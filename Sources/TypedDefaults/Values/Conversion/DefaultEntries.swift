@@ -66,7 +66,7 @@ final class DefaultEntries: Sendable {
         return (tree, paths)
     }
 
-    /// Returns the entries that the decoder supplies if a stored value lacks them. An entry that the
+    /// Returns the entries that the decoder supplies if a stored value lacks them. One that the
     /// default does not know may be one of them under an older name.
     func supplied(to stored: PropertyList) -> [(name: String, node: PropertyList)] {
         let required = required.withLock { $0 }
