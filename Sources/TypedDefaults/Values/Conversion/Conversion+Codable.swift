@@ -58,7 +58,7 @@ extension Conversion where Value: Codable {
             if case .dictionary = found, let defaults = defaults?.entries {
                 (stored, rules.defaultPaths) = defaults.filling(found)
                 rules.supplied = defaults.supplied(to: found)
-                rules.checksEntries = !defaults.hasEntry(of: found)
+                rules.checksEntries = rules.supplied.isEmpty && !defaults.hasEntry(of: found)
             }
             if let list = mode.list {
                 listFaults(of: found, in: list, defaults)

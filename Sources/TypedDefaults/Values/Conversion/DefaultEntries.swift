@@ -91,19 +91,18 @@ final class DefaultEntries: Sendable {
 
 /// The entries of a default, which are found when a stored value is decoded.
 final class LazyDefault: Sendable {
-    private let known: Locked<DefaultEntries?>
+    private let known: DefaultEntries?
+    private let found = Locked<DefaultEntries?>(nil)
     private let find: @Sendable () -> DefaultEntries?
 
-    init<Value: Encodable & Sendable>(_ value: Value) {
-        (known, find) = (Locked(nil), { .of(value) })
-    }
-    init(_ entries: DefaultEntries) { (known, find) = (Locked(entries), { nil }) }
+    init<Value: Encodable & Sendable>(_ value: Value) { (known, find) = (nil, { .of(value) }) }
+    init(_ entries: DefaultEntries) { (known, find) = (entries, { nil }) }
 
     var entries: DefaultEntries? {
-        if let entries = known.withLock({ $0 }) { return entries }
+        if let entries = known ?? found.withLock({ $0 }) { return entries }
         // Outside the lock, because this runs code of the program.
         let new = find()
-        known.withLock { $0 = new }
+        found.withLock { $0 = new }
         return new
     }
 }
