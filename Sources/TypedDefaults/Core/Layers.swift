@@ -58,7 +58,7 @@ final class Layers: Sendable {
             if !form.refusals.isEmpty { layered.refused.append(found) }
             refusals += form.refusals
             guard let stored = form.stored else { continue }
-            let new = LayeredValue.Value(layer: layer.name, stored: stored, isWhole: form.isWhole).under(outer)
+            let new = LayeredValue.Value(layer: layer.name, stored: stored, size: form.size).under(outer)
             if isAfterStored { layered.behind = new } else { layered.before = new }
         }
         return (layered, refusals)
@@ -73,23 +73,24 @@ struct LayeredValue {
         let layer: String
         /// The value, in the form in which it would be stored.
         let stored: PropertyList
-        /// Whether it is more than some properties of a config.
-        let isWhole: Bool
+        /// The number of properties of which the layer gives some; `nil` if the value has none.
+        let size: Int?
 
-        init(layer: String, stored: PropertyList, isWhole: Bool) {
-            (self.layer, self.stored, self.isWhole) = (layer, stored, isWhole)
+        init(layer: String, stored: PropertyList, size: Int?) {
+            (self.layer, self.stored, self.size) = (layer, stored, size)
         }
 
+        /// The properties of a config; `nil` for a value that is replaced whole.
+        var properties: [String: PropertyList]? { size == nil ? nil : stored.entries }
+        /// Whether it gives more than some properties.
+        var isWhole: Bool { properties.map { $0.count == size } ?? true }
         var found: Found { .value(stored) }
 
         /// Returns this value of a config with that of a layer before it.
         fileprivate func under(_ outer: Value?) -> Value {
             guard let outer else { return self }
-            guard !outer.isWhole, let properties = outer.stored.entries, let others = stored.entries else {
-                return outer
-            }
-            let all = PropertyList.dictionary(others.merging(properties) { $1 })
-            return Value(layer: outer.layer, stored: all, isWhole: false)
+            guard let properties = outer.properties, let others = self.properties else { return outer }
+            return Value(layer: outer.layer, stored: .dictionary(others.merging(properties) { $1 }), size: size)
         }
     }
     fileprivate(set) var before: Value?
@@ -117,8 +118,8 @@ public enum DefaultSource: Hashable, Sendable {
 struct LayerForm {
     /// The value; `nil` if the layer has none of the type.
     var stored: PropertyList?
-    /// Whether it is more than some properties of a config.
-    var isWhole = true
+    /// The number of properties of which the layer gives some; `nil` if the value has none.
+    var size: Int?
     /// Why it, or a property of it, is ignored.
     var refusals: [DefaultsError] = []
 }
@@ -138,12 +139,17 @@ extension Conversion {
                 return LayerForm(refusals: [error])
             }
         }
+        // What decoding makes of a default is not given by the layer.
+        let absent = (try? form(of: .dictionary([:]), key, layer))?.entries ?? whole
         /// Returns the properties, in the form in which they would be stored.
         func properties(_ entries: [String: PropertyList]) throws(DefaultsError) -> LayerForm {
             let form = try form(of: .dictionary(entries), key, layer)?.entries ?? [:]
             // A type may read a property under an older name.
-            let given = form.filter { entries[$0.key] != nil || whole[$0.key] != $0.value }
-            return LayerForm(stored: given.isEmpty ? nil : .dictionary(given), isWhole: given.count == form.count)
+            let given = form.filter { entries[$0.key] != nil || absent[$0.key] != $0.value }
+            return LayerForm(
+                stored: given.isEmpty ? nil : .dictionary(given),
+                // The cases of an enum are no properties.
+                size: given.keys.allSatisfy { whole[$0] != nil } ? form.count : nil)
         }
         if let form = try? properties(entries) { return form }
         // One of the wrong type gives way alone.
@@ -184,10 +190,11 @@ extension Slot {
     /// Returns the effective value for a stored one.
     func effective(_ stored: Found?) -> Found {
         let (before, behind) = (state.layer.before, state.layer.behind)
-        if rule.isConfig, !state.layer.isEmpty, let entries = stored.entries {
+        if let before, before.isWhole { return before.found }
+        if before?.properties ?? behind?.properties != nil, let entries = stored.entries {
             // Three places may give properties.
-            let filled = entries.merging(behind?.stored.entries ?? [:]) { stored, _ in stored }
-            return .value(.dictionary(filled.merging(before?.stored.entries ?? [:]) { $1 }))
+            let filled = entries.merging(behind?.properties ?? [:]) { stored, _ in stored }
+            return .value(.dictionary(filled.merging(before?.properties ?? [:]) { $1 }))
         }
         if let before { return before.found }
         if let stored, stored != .nothing, stored != .unavailable { return stored }
@@ -240,10 +247,10 @@ extension SuiteCore {
     func layered(_ slot: Slot) -> LayeredValue { state.withLock { _ in slot.state.layer } }
 
     /// Returns the value of a layer behind the stored ones.
-    func behind<Value>(_ key: String, _ conversion: Conversion<Value>) -> PropertyList? {
+    func behind<Value>(_ key: String, _ conversion: Conversion<Value>) -> LayeredValue.Value? {
         // Without such a layer, no slot is created.
         guard layers.all.last?.value != nil else { return nil }
-        return layered(slot(key, conversion)).behind?.stored
+        return layered(slot(key, conversion)).behind
     }
 
     /// The effective content: the value of a layer before the stored value, the stored value, or
@@ -253,7 +260,7 @@ extension SuiteCore {
         defer { deliver() }
         let layered = layered(slot)
         if let before = layered.before {
-            guard slot.rule.isConfig, !before.isWhole else { return slot.decode(before.stored) }
+            guard !before.isWhole else { return slot.decode(before.stored) }
             // Also reports what cannot be read of it.
             let found = (try? seen(slot)).map { Found($0.stored) }
             if case .value(let shown) = state.withLock({ _ in slot.effective(found) }) {

@@ -132,6 +132,16 @@ struct MissingAndNilTests {
         #expect(suite[key] == Inner(required: 8, chosen: nil, none: 10))
     }
 
+    /// The default of the outer config counts, also where it is nil.
+    @Test func aConfigInAConfigTakesWhatIsMissingFromTheOuterDefault() {
+        struct Outer: DefaultConfig, Equatable {
+            static let key = "Outer"
+            var element: Element? = Element(required: 5, chosen: nil, none: 6)
+        }
+        let suite = DefaultsSuite.inMemory(["Outer": ["element": [:]]])
+        #expect(suite[Outer.self].element == Element(required: 5, chosen: nil, none: 6))
+    }
+
     /// A default must not hide what an earlier release stored under another name.
     private struct Renamed: DefaultConfig, Equatable {
         static let key = "Renamed"

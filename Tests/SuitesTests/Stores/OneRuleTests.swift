@@ -160,6 +160,29 @@ private struct Wrapped {
         #expect(failures.kinds.dropFirst(count) == [.invalid])
     }
 
+    /// Two edits that are valid alone, but not together.
+    @Test func anEditThatBreaksARuleWithAnotherOneIsRefused() throws {
+        struct Span: DefaultConfig, Equatable {
+            static let key = "Span"
+            static let rules: [DefaultRule<Span>] = [DefaultRule("low below high") { $0.low < $0.high }]
+            var low = 1
+            var high = 10
+            var name = ""
+        }
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        var draft = PersistentStore<Span>(in: suite).draft()
+        draft.value.low = 8
+        func edit(_ span: inout Span) {
+            (suite[Span.self].name, suite[Span.self].high) = ("other", 5)
+            span.low = 8
+        }
+        edit(&suite[Span.self])
+        #expect(failures.kinds == [.invalid])
+        #expect(fails(with: .invalid) { try draft.apply() })
+        #expect(suite[Span.self].name == "other" && suite[Span.self].high == 5 && suite[Span.self].low == 1)
+    }
+
     // MARK: What a type does not know
 
     @Test func anArrayThatKeepsItsValueKeepsWhatItsElementsDoNotKnow() throws {

@@ -250,6 +250,93 @@ struct OpenLayersTests {
         #expect(suite[camera] == Camera(size: "small", low: 2, high: high, note: note))
     }
 
+    @Test func twoLayersMayGiveAllOfAConfig() throws {
+        let suite = DefaultsSuite.inMemory()
+        let lens = UserDefault(DefaultKey(Lens.self), in: suite)
+        suite.layers = [
+            .values(["Lens": ["zoom": 2.0]], name: "admin"), .values(["Lens": ["name": "x", "modes": []]]), .stored,
+        ]
+        #expect(lens.isManaged)
+        #expect(lens.source == .layer("admin"))
+    }
+
+    /// An edit that breaks a rule together with what is stored is refused. The property of the layer
+    /// is not stored, nor is another one lost.
+    @Test func anEditBehindALayerThatBreaksARuleIsRefused() throws {
+        let suite = DefaultsSuite.inMemory(["Camera": ["high": 40, "size": "small"]])
+        let failures = Failures(of: suite)
+        suite.layers = [.values(["Camera": ["high": 100]], name: "admin"), .stored]
+        suite[camera].low = 50
+        #expect(failures.kinds == [.invalid])
+        #expect(try suite.contents() == ["Camera": ["high": 40, "size": "small"]])
+    }
+
+    @Test(arguments: [true, false]) func layersThatChangeDuringAnUpdateStoreNothing(isSet: Bool) throws {
+        let suite = DefaultsSuite.inMemory()
+        let layers: [Layer] = [.stored, .values(["Camera": ["low": 3]], name: "customer")]
+        if !isSet { suite.layers = layers }
+        try suite.update(camera) { value in
+            suite.layers = isSet ? layers : [.stored]
+            value.size = "large"
+        }
+        #expect(try suite.contents() == ["Camera": ["size": "large"]])
+        #expect(suite[camera] == Camera(size: "large", low: isSet ? 3 : 1))
+    }
+
+    @Test func aRemovedPropertyIsThatOfTheLayer() throws {
+        let suite = DefaultsSuite.inMemory(["Camera": ["low": 4, "size": "small"]])
+        suite.layers = [.stored, .values(["Camera": ["low": 3]], name: "customer")]
+        let low = PersistentStore<Camera>(in: suite).map(\.low)
+        for _ in 0..<2 {
+            low.remove()
+            #expect(try suite.contents() == ["Camera": ["size": "small"]])
+            #expect(suite[camera].low == 3)
+        }
+    }
+
+    /// What decoding makes of a default is not given by a layer.
+    private struct Trimmed: DefaultConfig, Equatable {
+        static let key = "Trimmed"
+        var path = "/tmp/"
+        var count = 0
+        init() {}
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            path = try container.decode(String.self, forKey: .path)
+            if path.hasSuffix("/") { path.removeLast() }
+            count = try container.decode(Int.self, forKey: .count)
+        }
+    }
+
+    @Test func aLayerGivesNothingThatItDoesNotHave() {
+        let suite = DefaultsSuite.inMemory(["Trimmed": ["path": "/home"]])
+        suite.layers = [.values(["Trimmed": ["count": 5]]), .stored]
+        let trimmed = suite[DefaultKey(Trimmed.self)]
+        #expect(trimmed.path == "/home" && trimmed.count == 5)
+    }
+
+    /// The cases of an enum are no properties.
+    private enum Mode: DefaultConfig, Equatable {
+        static let key = "Mode"
+        case photo(quality: Int)
+        case video(seconds: Int)
+        init() { self = .photo(quality: 5) }
+    }
+
+    @Test(arguments: [true, false]) func aLayerReplacesAnEnumWhole(isBefore: Bool) {
+        let suite = DefaultsSuite.inMemory(["Mode": ["photo": ["quality": 1]]])
+        let failures = Failures(of: suite)
+        let key = DefaultKey(Mode.self)
+        let layer = Layer.values(["Mode": ["video": ["seconds": 2]]])
+        let heard = Heard { note in suite.observe(key) { note($0.value) } }
+        suite.layers = isBefore ? [layer, .stored] : [.stored, layer]
+        #expect(suite[key] == (isBefore ? .video(seconds: 2) : .photo(quality: 1)))
+        #expect(heard.all == (isBefore ? [.video(seconds: 2)] : []))
+        suite.remove(key)
+        #expect(suite[key] == .video(seconds: 2))
+        #expect(failures.all.isEmpty)
+    }
+
     @Test func aLayerThatChangesIsAChange() throws {
         let flags = Guarded<[String: PropertyList]>(["a": 3])
         let suite = DefaultsSuite.inMemory()

@@ -111,7 +111,7 @@ extension SuiteContents {
         }
 
         /// Returns the value of a layer behind the stored ones, which counts while none is stored.
-        func behind<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
+        func behind<Value>(_ name: String, _ declaration: Declaration<Value>) -> LayeredValue.Value? {
             suite.flatMap { $0.core.behind($0.withPrefix(name), declaration.conversion) }
         }
 

@@ -75,10 +75,9 @@ extension SuiteContents {
             write.replaced = base.value(name, includesFallback: false)
             write.isStored = true
         } else {
-            let behind = write.rule.isConfig ? behind?.entries : nil
-            write.old = write.rule.examined(SeenValue(old, behind: behind))
+            write.old = write.rule.examined(SeenValue(old, behind: behind?.properties))
         }
-        let start = old == nil ? behind.flatMap { write.rule.examined(SeenValue($0)).form } : nil
+        let start = old == nil ? behind.flatMap { write.rule.examined(SeenValue($0.stored)).form } : nil
         write.before = write.old.form ?? start ?? declaration.start
         return write
     }

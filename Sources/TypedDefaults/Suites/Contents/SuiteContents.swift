@@ -192,9 +192,9 @@ extension SuiteContents {
             if let failure = base.failure { throw failure }
             if !isEdited(name), let error = base.unreadable[ByteString(name)] { throw error }
             guard isBehind, !isMigrating, let behind = base.behind(name, declaration) else { return nil }
-            return try declaration.conversion.decode(behind)
+            return try declaration.conversion.decode(behind.stored)
         }
-        let behind = isBehind && !isMigrating ? base.behind(name, declaration)?.entries : nil
+        let behind = isBehind && !isMigrating ? base.behind(name, declaration)?.properties : nil
         // Safe: all boxes of a conversion have its type.
         let box =
             behind == nil

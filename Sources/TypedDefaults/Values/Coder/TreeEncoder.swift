@@ -234,6 +234,12 @@ extension TreeEncoder {
         single = isOptionalRoot ? tree : tree.escapedFromNil
     }
 
+    /// Whether this is inside a config that is not the root, whose own default might count.
+    private var isInConfig: Bool {
+        guard optionals != nil, let parent else { return false }
+        return valueType is any DefaultConfig.Type || parent.isInConfig
+    }
+
     private func noteOptional(_ key: any CodingKey) {
         optionals?.all.append((codingPath + [key]).map(\.stringValue))
     }
@@ -311,7 +317,10 @@ extension TreeEncoder {
         func encodeNil(forKey key: Key) { encoder.put(.nilMarker, key) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
         func encodeOptional<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-            guard let value else { return encodeNil(forKey: key) }
+            guard let value else {
+                if encoder.isInConfig { encoder.noteOptional(key) }
+                return encodeNil(forKey: key)
+            }
             encoder.noteOptional(key)
             // Of an optional in an optional, only the outer nil is that of the entry.
             if Value.self is any AnyOptional.Type {

@@ -160,19 +160,25 @@ struct ChangeRule: Sendable {
         if write.isForgetting {
             var others = entries
             others.replace(before, by: after, isForgetting: true)
-            if let seen = reads(others, as: new, over: old, base).new { return seen }
+            // A layer may give another value than the default.
+            let forgotten = old.behind == nil ? [] : before.keysThatDiffer(from: after)
+            if let seen = reads(others, as: new, over: old, base, except: forgotten).new { return seen }
         }
         entries.replace(before, by: after, ifEqual: write.isWhole)
         // Another instance of the default would differ, which reading back cannot find.
         if !write.isWhole {
-            for key in defaults?.unstable ?? [] where entries[key] == nil { entries[key] = after[key] }
+            for key in defaults?.unstable ?? [] where entries[key] == nil && old.behind?[key] == nil {
+                entries[key] = after[key]
+            }
         }
         return entries.isEqual(to: after) ? nil : readingBack(entries, as: new, over: old, base)
     }
 
-    /// Returns a form with the entries in which two others differ; `nil` if the type cannot read
-    /// that.
-    func merging(_ current: PropertyList, from before: PropertyList, to after: PropertyList) -> PropertyList? {
+    /// Returns a form with the entries in which two others differ; `nil` if these do not fit
+    /// together, such as two cases of an enum. Throws if a rule refuses them.
+    func merging(
+        _ current: PropertyList, from before: PropertyList, to after: PropertyList
+    ) throws(DefaultsError) -> PropertyList? {
         func entries(_ form: PropertyList) -> [String: PropertyList]? {
             guard kind == .jsonData else { return form.entries }
             return (try? decode(form, .stored).get()).flatMap(tree)?.entries
@@ -182,7 +188,12 @@ struct ChangeRule: Sendable {
         }
         for key in before.keysThatDiffer(from: after) { merged[key] = after[key] }
         let new = PropertyList.dictionary(merged)
-        guard let box = try? decode(new, .stored).get(), box.recovery == nil else { return nil }
+        guard let box = try? decode(new, .stored).get(), box.recovery == nil else {
+            let list = FaultList()
+            _ = decode(new, .list(list))
+            if let broken = list.faults.first(where: { $0.kind == .invalid }) { throw broken }
+            return nil
+        }
         return kind == .jsonData ? form(box) : new
     }
 
@@ -209,7 +220,8 @@ struct ChangeRule: Sendable {
     ///
     /// - Returns: What is seen then if both are equal, and otherwise the entries that were read.
     private func reads(
-        _ entries: [String: PropertyList], as expected: PropertyList, over old: SeenValue, _ base: PropertyList?
+        _ entries: [String: PropertyList], as expected: PropertyList, over old: SeenValue, _ base: PropertyList?,
+        except names: Set<String> = []
     ) -> (new: SeenValue?, read: [String: PropertyList]) {
         let stored = PropertyList.dictionary(entries)
         guard let box = try? decode(stored, behind: old.behind).get(), let form = form(box) else { return (nil, [:]) }
@@ -219,7 +231,11 @@ struct ChangeRule: Sendable {
             let (key, faults) = (fault.path.prefix(1), old.content.faults)
             return base?.entry(at: key) != stored.entry(at: key) || !faults.contains { $0.path == fault.path }
         }
-        if faults.isEmpty, kind.areEqual(form, expected) {
+        let isRead =
+            names.isEmpty
+            ? kind.areEqual(form, expected)
+            : (form.entries ?? [:]).keysThatDiffer(from: expected.entries ?? [:]).isSubset(of: names)
+        if faults.isEmpty, isRead {
             return (SeenValue(stored, behind: old.behind, form: form, content: .value(box)), [:])
         }
         var read = form.entries ?? [:]

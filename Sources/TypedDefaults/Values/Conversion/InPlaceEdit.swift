@@ -30,7 +30,7 @@ extension InPlaceEdit where Value: DefaultConfig {
         var new: Value?
         // The store refuses a value that breaks a rule.
         if let before, let after = try? conversion.encode(value), let now = try Self.form(of: current), now != before {
-            new = ChangeRule(conversion).merging(now, from: before, to: after).flatMap { Value($0.object) }
+            new = try ChangeRule(conversion).merging(now, from: before, to: after).flatMap { Value($0.object) }
         }
         current = new ?? value
     }
