@@ -260,8 +260,8 @@ struct OpenLayersTests {
         #expect(lens.source == .layer("admin"))
     }
 
-    /// An edit that breaks a rule together with what is stored is refused. The property of the layer
-    /// is not stored, nor is another one lost.
+    /// An edit that breaks a rule together with what is stored is refused. The property of the
+    /// layer is not stored, nor is another one lost.
     @Test func anEditBehindALayerThatBreaksARuleIsRefused() throws {
         let suite = DefaultsSuite.inMemory(["Camera": ["high": 40, "size": "small"]])
         let failures = Failures(of: suite)
