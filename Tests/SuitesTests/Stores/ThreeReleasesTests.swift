@@ -219,17 +219,26 @@ private final class User {
         case .removal, .failure: new = nil
         }
         new = new.flatMap(R.corrected)
+        let missing = Reading(behind ?? [:], by: R.self)!.value
+        // A removed property is that of a layer behind, or the default.
+        var forgotten: String?
+        let isForgetting = way.kind == .forgetting && !isForeign
+        if isForgetting, let value = new, let name = choices[0].path.first,
+            value[name] == R.standard[name], start[name] != R.standard[name]
+        {
+            new![name] = missing[name]
+            if old?[name] != nil { forgotten = name }
+        }
 
         // What is stored then.
         var names = Set<String>()
-        if let new, isWhole || isAssigned || new != start {
-            names = Set(R.shapes.keys.filter { isWhole || new[$0] != start[$0] })
+        if let new, isWhole || isAssigned || new != start || forgotten != nil {
+            names = Set(R.shapes.keys.filter { isWhole || new[$0] != start[$0] || $0 == forgotten })
             var tree = reading == nil ? [:] : old!
             // A part that cannot be read does not merge with what takes its place.
             for path in reading?.faults ?? [] where names.contains(path[0]) { tree[path] = nil }
             for name in names { tree[name] = new[name]?.keeping(tree[name], R.shapes[name]!) }
             // What is missing must read as it does now: an optional with a default, a layer behind.
-            let missing = Reading(behind ?? [:], by: R.self)!.value
             if way.kind == .forgetting, !isForeign, let name = names.first, missing[name] == new[name] {
                 tree[name] = nil
             } else if tree["serial"] == nil {

@@ -292,6 +292,10 @@ struct OpenLayersTests {
             #expect(try suite.contents() == ["Camera": ["size": "small"]])
             #expect(suite[camera].low == 3)
         }
+        // The rest of a nested struct stays.
+        suite[camera].area = .init(width: 7, height: 7)
+        PersistentStore<Camera>(in: suite).map(\.area.width).remove()
+        #expect(suite[camera].area == .init(width: 4, height: 7))
     }
 
     /// What decoding makes of a default is not given by a layer.

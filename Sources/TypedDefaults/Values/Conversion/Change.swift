@@ -160,8 +160,11 @@ struct ChangeRule: Sendable {
         if write.isForgetting {
             var others = entries
             others.replace(before, by: after, isForgetting: true)
-            // A layer may give another value than the default.
-            let forgotten = old.behind == nil ? [] : before.keysThatDiffer(from: after)
+            // A layer may give another value than the default. An entry of which a part stays is
+            // not removed.
+            let (changed, known) = (before.keysThatDiffer(from: after), defaults?.whole?.entries ?? [:])
+            let isDefault = old.behind != nil && changed.allSatisfy { after[$0] == known[$0] }
+            let forgotten = isDefault ? changed : []
             if let seen = reads(others, as: new, over: old, base, except: forgotten).new { return seen }
         }
         entries.replace(before, by: after, ifEqual: write.isWhole)
