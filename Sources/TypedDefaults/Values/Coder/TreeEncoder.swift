@@ -48,7 +48,7 @@ struct RootTraits: Sendable {
     }
 }
 
-/// The paths of the optionals that are not nil, as they are encoded.
+/// The paths of the optionals of a default; see ``DefaultEntries``.
 final class OptionalPaths {
     var all: [[String]] = []
 }

@@ -16,9 +16,9 @@
 // entries inside it that the type does not know stay. A whole write (`set`, `save`) replaces every
 // entry.
 //
-// The result must read as `after` itself does. If it does not, the entries that read differently
-// are stored as in `after`, such as an optional of nil whose default is not nil. If that is not
-// enough, `after` is stored.
+// The result must read as `after` itself does, where a layer behind takes the place of what is
+// missing. If it does not, the entries that read differently are stored as in `after`, such as one
+// for which the type's own code has another default. If that is not enough, `after` is stored.
 
 /// How the stored form of the values of one type changes.
 struct ChangeRule: Sendable {

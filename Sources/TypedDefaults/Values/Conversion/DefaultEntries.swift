@@ -11,8 +11,9 @@ final class DefaultEntries: Sendable {
     /// The names of entries that differ between two new instances, such as a `UUID()`; `nil` if
     /// there are none.
     let unstable: [String]?
-    /// The optionals that are not nil, at any depth outside of arrays. Where a stored value lacks
-    /// one, the type would read nil.
+    /// The optionals that are not nil, at any depth outside of arrays: where a stored value lacks
+    /// one, the type would read nil. Also those that are nil inside another config, whose own
+    /// default would be read.
     private let optionals: [Entry]
     /// The entries without which the type cannot be decoded, as far as known.
     private let required = Locked<[(name: String, node: PropertyList)]>([])
