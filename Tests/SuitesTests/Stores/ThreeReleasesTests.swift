@@ -214,11 +214,14 @@ private final class User {
             // What a layer gives is left out.
             let edited = chosen(shown)
             for name in choices.map(\.path[0]) where edited[name] != shown[name] { new![name] = edited[name] }
+            // A store of a program merges both by the type, which decodes the label.
+            if isForeign, shown != start { new!["label"] = Reading.value(of: new!["label"]!, .label) }
         case .forgetting: new![choices[0].path] = R.standard[choices[0].path]
         case .undone: break
         case .removal, .failure: new = nil
         }
         new = new.flatMap(R.corrected)
+        if way.kind == .update, new == start { new = nil }
         let missing = Reading(behind ?? [:], by: R.self)!.value
         // A removed property is that of a layer behind, or the default.
         var forgotten: String?

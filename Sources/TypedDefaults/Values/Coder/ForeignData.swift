@@ -163,6 +163,21 @@ private struct ForeignTree: Decodable {
 }
 
 extension PropertyList {
+    /// The tree without the marks of a ``ForeignData``; `nil` if it contains a nil.
+    var withoutMarks: PropertyList? {
+        if isNilMarker { return nil }
+        if digits != nil, let number = Double(foreign: self) { return .double(number) }
+        switch self {
+        case .array(let elements):
+            let parts = elements.compactMap(\.withoutMarks)
+            return parts.count == elements.count ? .array(parts) : nil
+        case .dictionary(let entries):
+            let parts = entries.compactMapValues(\.withoutMarks)
+            return parts.count == entries.count ? .dictionary(parts) : nil
+        default: return unescapedFromNil
+        }
+    }
+
     /// The digits of a JSON number that no other case can hold. They are stored as data in an
     /// array, a form that nothing else in JSON has, so that no string is read as a number.
     var digits: String? {

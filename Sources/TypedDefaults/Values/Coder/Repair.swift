@@ -49,10 +49,10 @@ struct Repair<Value: Decodable> {
     private(set) var isUnread = false
     /// The lists and dictionaries whose parts were decoded one by one.
     private var repairedPaths: Set<[String]> = []
-    private(set) var log = DecodingLog()
+    private(set) var last: DecodingAttempt
 
     init(_ tree: PropertyList, _ rules: DecodingRules, default defaultTree: PropertyList?, _ mending: Mending) {
-        (self.tree, self.rules, defaultPaths) = (tree, rules, rules.defaultPaths)
+        (self.tree, self.rules, defaultPaths, last) = (tree, rules, rules.defaultPaths, DecodingAttempt(rules))
         (self.defaultTree, self.mending) = (defaultTree, mending)
     }
 
@@ -61,20 +61,18 @@ struct Repair<Value: Decodable> {
         // After 100 faults, whole properties are replaced.
         var (rounds, isFirst) = (0, true)
         while true {
-            log = DecodingLog()
             rules.faults?.removeEntries()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
+            last = DecodingAttempt(rules)
             // Later, entries of the default may be among them.
-            defer { isFirst = false }
-            var isUnread = false
+            defer { (isUnread, isFirst) = (isFirst ? last.isUnread : isUnread, false) }
             do {
-                defer { if isFirst { self.isUnread = isUnread } }
-                return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread)
+                return try last.decode(from: tree)
             } catch {
                 guard mending != .none else { throw error }
-                let (path, isMissing) = log.fault(of: error, in: tree)
+                let (path, isMissing) = last.fault(of: error, in: tree)
                 if repairParts(around: path) { continue }
                 if !isMissing, readLeniently(path.map(\.stringValue)) { continue }
                 rounds += 1
@@ -111,7 +109,7 @@ struct Repair<Value: Decodable> {
         while !keys.isEmpty, mending == .all || isMissing {
             let path = keys.map(\.stringValue)
             // If the outer default lacks the part, the default of a nested config may have it.
-            let new = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
+            let new = defaultTree?.entry(at: path[...]) ?? last.defaultPart(at: path)
             let change = tree.edit(path[...]) { part, place -> (old: PropertyList?, place: PropertyList.Place)? in
                 guard part != new else { return nil }
                 defer { part = new }
@@ -125,7 +123,7 @@ struct Repair<Value: Decodable> {
                 fault.path = keys.map(\.nameInErrors)
                 let outcome =
                     isElement && new == nil
-                    ? "; this entry is left out" + DefaultsError.remedy(error, of: log.failures.first?.type)
+                    ? "; this entry is left out" + DefaultsError.remedy(error, of: last.failures.first?.type)
                     : "; the default is used instead"
                 faults.removeAll { $0.path.starts(with: path) }
                 faults.append(RepairedPart(path: path, isStored: old != nil, error: fault, outcome: outcome))
@@ -141,7 +139,7 @@ struct Repair<Value: Decodable> {
     ///
     /// - Returns: Whether that changed anything.
     private mutating func repairParts(around fault: [any CodingKey]) -> Bool {
-        guard let (keys, type) = log.collection(around: fault), let part = type.partType as? any Decodable.Type else {
+        guard let (keys, type) = last.collection(around: fault), let part = type.partType as? any Decodable.Type else {
             return false
         }
         let path = keys.map(\.stringValue)
@@ -166,7 +164,7 @@ struct Repair<Value: Decodable> {
             guard repairedPaths.insert(path).inserted else { return false }
             for (key, entry) in entries {
                 let path = path + [key]
-                let known = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
+                let known = defaultTree?.entry(at: path[...]) ?? last.defaultPart(at: path)
                 let place = (path, keys.map(\.nameInErrors) + ["*"])
                 entries[key] = repair(part, entry, default: known, at: place)
             }

@@ -17,69 +17,18 @@ extension PropertyList {
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
-        var rules = DecodingRules(isWholeSetting: false, userInfo: userInfo)
-        do { return try TreeDecoder.decode(type, from: self, rules) } catch {
+        var rules = DecodingRules(userInfo: userInfo)
+        do { return try DecodingAttempt(rules).decode(from: self) } catch {
             rules.leniency = .all
-            return try TreeDecoder.decode(type, from: self, rules)
+            return try DecodingAttempt(rules).decode(from: self)
         }
     }
-}
-
-/// How a stored value is read.
-struct DecodingRules {
-    /// Which parts are read from forms other than those that their types write.
-    ///
-    /// A type that tries several types in turn must not find the wrong one first, such as a `Bool`
-    /// in the integer 1. A value is therefore read leniently only if reading it strictly has
-    /// failed.
-    enum Leniency {
-        case none
-        case parts(Set<[String]>)
-        case all
-    }
-    var leniency = Leniency.none
-    /// Whether strings are read as numbers and Booleans, because launch arguments are always
-    /// strings.
-    var readsArguments = false
-    /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
-    /// their `Codable` form too, and bytes from text in JSON.
-    var isForeign = false
-    /// The parts that were taken from the default, in their native form even in such a tree.
-    var defaultPaths: Set<[String]> = []
-    /// Whether an optional at the root is a whole setting, so that the node is the optional's
-    /// content.
-    var isWholeSetting = true
-    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The entries that the decoder supplies if the whole value lacks them.
-    var supplied: [(name: String, node: PropertyList)] = []
-    /// Takes the entries that no type reads; `nil` to look for none.
-    var faults: FaultList?
-    /// Whether this is for a list of faults.
-    var isList = false
-    /// Whether to find out if the type has any entry of the root.
-    var checksEntries = true
 }
 
 /// Decodes a value from one node of a tree.
 final class TreeDecoder: Decoder {
-    /// The state that all decoders of one value share.
-    fileprivate final class Root {
-        let rules: DecodingRules
-        /// Records the entries that are not read; `nil` to record nothing.
-        let log: DecodingLog?
-        /// Whether the type reads the root as a dictionary, and one of its entries.
-        var (isDictionary, hasKnownEntry) = (false, false)
-        var defaultPaths: Set<[String]>
-        init(_ rules: DecodingRules, _ log: DecodingLog?) {
-            (self.rules, self.log, defaultPaths) = (rules, log, rules.defaultPaths)
-        }
-    }
-
-    private let root: Root
+    private let attempt: DecodingAttempt
     private let node: PropertyList
-    /// Whether the node is the content of a whole setting of optional type.
-    private lazy var isOptionalRoot =
-        parent == nil && root.rules.isWholeSetting && valueType is any AnyOptional.Type
     /// The type that decodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
     private let parent: TreeDecoder?
@@ -89,28 +38,8 @@ final class TreeDecoder: Decoder {
     /// The number of dictionaries and arrays around the node.
     private let outerLevels: Int
 
-    static func decode<Value: Decodable>(
-        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules
-    ) throws -> Value {
-        var isUnread = false
-        return try decode(type, from: stored, rules, nil, &isUnread)
-    }
-
-    /// - Parameter isUnread: Set to true if a dictionary is stored, and the type has none of its
-    ///   entries.
-    static func decode<Value: Decodable>(
-        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog?,
-        _ isUnread: inout Bool
-    ) throws -> Value {
-        let root = Root(rules, log)
-        let decoder = TreeDecoder(root: root, stored, valueType: type)
-        // Also after an error, such as that of a property that is missing.
-        defer { isUnread = root.isDictionary && !root.hasKnownEntry }
-        return try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
-    }
-
-    private init(root: Root, _ node: PropertyList, valueType: Any.Type) {
-        (self.root, self.node, self.valueType) = (root, node, valueType)
+    init(_ attempt: DecodingAttempt, _ node: PropertyList, valueType: Any.Type) {
+        (self.attempt, self.node, self.valueType) = (attempt, node, valueType)
         (parent, key, depth, outerLevels) = (nil, nil, 1, 0)
     }
 
@@ -118,14 +47,14 @@ final class TreeDecoder: Decoder {
         parent: TreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil,
         isSingle: Bool = false
     ) throws {
-        (root, self.node, self.parent, self.key) = (parent.root, node, parent, key)
+        (attempt, self.node, self.parent, self.key) = (parent.attempt, node, parent, key)
         self.valueType = valueType
         depth = parent.depth + 1
         outerLevels = parent.outerLevels + (isSingle ? 0 : 1)
         guard depth <= PropertyList.recursionLimit else { throw parent.corrupted(PropertyList.tooRecursive, at: key) }
     }
 
-    var userInfo: [CodingUserInfoKey: Any] { root.rules.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { attempt.rules.userInfo }
 
     var codingPath: [any CodingKey] {
         var path: [any CodingKey] = []
@@ -138,38 +67,21 @@ final class TreeDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        var node = node
-        // What the default of the whole value lacks, such as that of an element of an array.
-        if parent != nil, let config = valueType as? any DefaultConfig.Type {
-            let filled = config.defaults.filling(node)
-            node = filled.tree
-            if !filled.paths.isEmpty {
-                let path = codingPath.map(\.stringValue)
-                root.defaultPaths.formUnion(filled.paths.map { path + $0 })
-            }
-        }
+        let node = filled()
         guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
         try checkLevel()
-        if outerLevels == 0 {
-            if root.rules.checksEntries, !root.hasKnownEntry {
-                let filled = root.defaultPaths
-                let stored = entries.keys.lazy.filter { filled.isEmpty || !filled.contains([$0]) }
-                if !stored.isEmpty { root.isDictionary = true }
-                root.hasKnownEntry = stored.contains { Self.isKnown($0, to: Key.self) }
-            }
-        }
-        if let list = root.rules.faults {
-            // Keys that are data, of which the type accepts some, are not names of properties.
-            let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
-            list.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
-        }
-        let supplied = outerLevels == 0 ? root.rules.supplied : []
+        attempt.noteEntries(entries, type, isRoot: outerLevels == 0, at: codingPath)
+        let supplied = outerLevels == 0 ? attempt.rules.supplied : []
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
     }
 
-    /// The entry of a superclass is read by a key of its own.
-    private static func isKnown<Key: CodingKey>(_ name: String, to type: Key.Type) -> Bool {
-        Key(stringValue: name) != nil || name == SuperKey().stringValue
+    /// Returns the node with what the default of the whole value lacks, such as that of an element
+    /// of an array.
+    private func filled() -> PropertyList {
+        guard parent != nil, let config = valueType as? any DefaultConfig.Type else { return node }
+        let filled = config.defaults.filling(node)
+        if !filled.paths.isEmpty { attempt.noteDefaults(filled.paths, in: codingPath) }
+        return filled.tree
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -183,23 +95,11 @@ final class TreeDecoder: Decoder {
     /// Returns the tree as it is: the counterpart of the encoder's `encode(tree:)`.
     func tree() throws -> PropertyList {
         // All entries are read, also if another type was tried before.
-        root.hasKnownEntry = true
-        root.rules.faults?.note([], at: codingPath)
-        if root.rules.isForeign, !isInside(root.defaultPaths, nil) { return try plain(node) }
-        guard !isOptionalRoot else { return node }
-        if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
-        return node.unescapedFromNil
-    }
-
-    /// Returns a part of JSON or of a property list without marks.
-    private func plain(_ node: PropertyList) throws -> PropertyList {
-        if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
-        if node.digits != nil, let number = Double(foreign: node) { return .double(number) }
-        switch node {
-        case .array(let elements): return .array(try elements.map(plain))
-        case .dictionary(let entries): return .dictionary(try entries.mapValues(plain))
-        default: return node.unescapedFromNil
+        attempt.noteTree(at: codingPath)
+        guard let tree = attempt.rules.tree(node, at: path(nil)) else {
+            throw mismatch(PropertyList.self, "a value", node)
         }
+        return tree
     }
 
     private func checkLevel() throws {
@@ -216,7 +116,7 @@ extension TreeDecoder {
     }
 
     /// A value that is about to be stored is not stored.
-    private var stored: String { root.rules.isList ? "given" : "stored" }
+    private var stored: String { attempt.rules.isGiven ? "given" : "stored" }
 
     private func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
         .dataCorrupted(context(reason, at: key))
@@ -251,16 +151,14 @@ extension TreeDecoder {
     /// Decodes a single value: the counterpart of the encoder's `encodeSingle(_:)`.
     private func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
         var node = node
-        if !isOptionalRoot {
-            if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }
-            if case .string = node,
-                Value.self == String.self || NativeTypes[Value.self] != nil || valueType is any AnyOptional.Type
-            {
-                node = node.unescapedFromNil
-            }
+        if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }
+        if case .string = node,
+            Value.self == String.self || NativeTypes[Value.self] != nil || valueType is any AnyOptional.Type
+        {
+            node = node.unescapedFromNil
         }
         return try value(
-            type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
+            type, from: node, key: nil, isNil: self.node.isNilMarker,
             elseFrom: TreeDecoder(parent: self, node: node, key: nil, valueType: type, isSingle: true))
     }
 
@@ -271,7 +169,7 @@ extension TreeDecoder {
     ///   - isNil: Whether nil is stored there. The node does not show this, because its escape is
     ///     removed.
     ///   - decoder: The decoder for a type without a native form.
-    private func value<Value: Decodable>(
+    func value<Value: Decodable>(
         _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
         isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> TreeDecoder
     ) throws -> Value {
@@ -286,14 +184,12 @@ extension TreeDecoder {
         }
         guard let native = NativeTypes[Value.self] else { return try nested(type, from: decoder()) }
         // Safe: `native` is `Value`.
-        if let value = converted(native, from: node, key: key()) { return value as! Value }
-        let isNumber = type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type
-        // The `Codable` form of a type such as `Date`. Those of the others are the types
-        // themselves.
-        if root.rules.isForeign, !isNumber, type != Bool.self, type != String.self {
-            return try nested(type, from: decoder())
+        if let value = attempt.rules.value(native, of: node, at: path(key())) {
+            if case .data = node { attempt.noteData() }
+            return value as! Value
         }
-        if isNumber, node.kindName == PropertyList.integer(0).kindName {
+        if attempt.rules.readsCodableForm(of: type) { return try nested(type, from: decoder()) }
+        if isNumber(type), node.kindName == PropertyList.integer(0).kindName {
             throw corrupted("the \(stored) number does not fit \(type)", at: key())
         }
         throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())
@@ -301,25 +197,9 @@ extension TreeDecoder {
 
     private func nested<Value: Decodable>(_ type: Value.Type, from decoder: TreeDecoder) throws -> Value {
         do { return try Value(from: decoder) } catch {
-            root.log?.noteFailure(of: type, at: decoder.codingPath, error)
+            attempt.noteFailure(of: type, at: decoder.codingPath, error)
             throw error
         }
-    }
-
-    /// Returns the value of a native form; `nil` if the type is not read from it here.
-    private func converted(_ type: any NativeValue.Type, from tree: PropertyList, key: (any CodingKey)?) -> Any? {
-        // In JSON, a string is never a number.
-        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.defaultPaths, key) {
-            return nil
-        }
-        let isItsForm = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
-        if isItsForm || !isStrict(at: key), let value = type.init(tree) {
-            if case .data = tree { root.log?.noteData() }
-            return value
-        }
-        if root.rules.isForeign { return type.init(foreign: tree) }
-        if root.rules.readsArguments, case .string(let text) = tree { return type.init(argument: text) }
-        return nil
     }
 
     /// Throws if nil is stored and the type would read it as the string `$null`.
@@ -327,19 +207,8 @@ extension TreeDecoder {
         if NativeTypes[type] != nil { throw mismatch(type, "\(type)", node, at: key) }
     }
 
-    /// Returns whether a value is read from the form of its type only.
-    private func isStrict(at key: (any CodingKey)?) -> Bool {
-        switch root.rules.leniency {
-        case .none: return true
-        case .all: return false
-        case .parts(let parts): return !isInside(parts, key)
-        }
-    }
-
-    private func isInside(_ parts: Set<[String]>, _ key: (any CodingKey)?) -> Bool {
-        guard !parts.isEmpty else { return false }
-        let path = (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
-        return (0...path.count).contains { parts.contains(Array(path[..<$0])) }
+    private func path(_ key: (any CodingKey)?) -> [String] {
+        (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
     }
 }
 
@@ -439,7 +308,7 @@ extension TreeDecoder {
         let decoder: TreeDecoder
         var codingPath: [any CodingKey] { decoder.codingPath }
 
-        func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
+        func decodeNil() -> Bool { decoder.node.isNilMarker }
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decodeSingle(type) }
     }
 }

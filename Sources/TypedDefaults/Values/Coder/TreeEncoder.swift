@@ -10,21 +10,26 @@ extension PropertyList {
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
         // The root is never optional here. There is no key to remove, so nil and the string `$null`
         // must differ.
-        self =
-            try Self.encoding(value, RootTraits(type(of: value), canBeOptional: false), userInfo: userInfo)
-            ?? .nilMarker
+        self = try Self.tree(of: value, RootTraits(type(of: value)), userInfo: userInfo)
     }
 
     /// Encodes a value as a whole setting.
     ///
     /// - Returns: `nil` for an optional without a value.
     static func encoding<Value: Encodable>(
-        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        noting optionals: OptionalPaths? = nil
+        _ value: Value, _ traits: RootTraits, noting optionals: OptionalPaths? = nil
     ) throws -> PropertyList? {
+        let tree = try tree(of: value, traits, noting: optionals)
+        guard traits.isOptional else { return tree }
+        return tree.isNilMarker ? nil : tree.unescapedFromNil
+    }
+
+    private static func tree<Value: Encodable>(
+        of value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        noting optionals: OptionalPaths? = nil
+    ) throws -> PropertyList {
         if traits.isNative, let native = try nativeForm(of: value) { return native }
-        let encoder = TreeEncoder(
-            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, noting: optionals)
+        let encoder = TreeEncoder(Value.self, userInfo: userInfo, noting: optionals)
         defer { encoder.close() }
         try value.encode(to: encoder)
         return try encoder.tree()
@@ -41,11 +46,15 @@ struct RootTraits: Sendable {
     /// Whether the type has a form of its own; see `NativeValue`.
     let isNative: Bool
 
-    init(_ type: Any.Type, canBeOptional: Bool = true) {
+    init(_ type: Any.Type) {
         let isPlain = isPlain(type)
-        isOptional = canBeOptional && !isPlain && type is any AnyOptional.Type
+        isOptional = !isPlain && type is any AnyOptional.Type
         isNative = isPlain || NativeTypes[type] != nil
     }
+
+    /// Returns what is stored as the decoder expects it. A whole setting has no nil, so its strings
+    /// are not escaped from it.
+    func node(_ stored: PropertyList) -> PropertyList { isOptional ? stored.escapedFromNil : stored }
 }
 
 /// The paths of the optionals of a default; see ``DefaultEntries``.
@@ -64,16 +73,12 @@ final class TreeEncoder: Encoder {
     /// The number of dictionaries and arrays around the value.
     private let outerLevels: Int
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
-    /// Whether the value is a whole setting of optional type. Then nil removes the key, and a
-    /// string needs no escape.
-    private let isOptionalRoot: Bool
     /// The type that encodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
     private let optionals: OptionalPaths?
 
     private var shape = Shape.empty
     private var single: PropertyList?
-    private var isSingleNil = false
     private var elements: [PropertyList] = []
     // No foreign code runs while it is accessed. A check would take 160 instructions at each entry.
     @exclusivity(unchecked)
@@ -86,12 +91,8 @@ final class TreeEncoder: Encoder {
     /// The first failure in a method that cannot throw.
     private var failure: (any Error)?
 
-    init(
-        _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
-        noting optionals: OptionalPaths?
-    ) {
-        (self.valueType, self.isOptionalRoot, sharedUserInfo) = (valueType, isOptionalRoot, userInfo)
-        self.optionals = optionals
+    init(_ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], noting optionals: OptionalPaths?) {
+        (self.valueType, sharedUserInfo, self.optionals) = (valueType, userInfo, optionals)
         (parent, key, depth, outerLevels) = (nil, nil, 1, 0)
     }
 
@@ -100,7 +101,6 @@ final class TreeEncoder: Encoder {
         depth = parent.depth + 1
         outerLevels = parent.outerLevels + (parent.shape == .single ? 0 : 1)
         sharedUserInfo = parent.sharedUserInfo
-        isOptionalRoot = false
         optionals = parent.optionals
     }
 
@@ -164,12 +164,12 @@ final class TreeEncoder: Encoder {
         open = []
     }
 
-    /// The tree of the value; `nil` for an optional without a value.
-    func tree() throws -> PropertyList? {
+    /// The tree of the value.
+    func tree() throws -> PropertyList {
         if let failure { throw failure }
         if isTooDeep { throw invalid(PropertyList.tooDeep) }
         for (index, encoder) in isOpen ? open : [] {
-            let part = try encoder.tree() ?? .nilMarker
+            let part = try encoder.tree()
             if shape == .keyed { insert(part, encoder.key!.stringValue) } else { elements[index] = part }
         }
         if let failure { throw failure }
@@ -180,7 +180,7 @@ final class TreeEncoder: Encoder {
             guard elements.count > 1, let valueType else { return .array(elements) }
             return PropertyList.array(elements).ordered(as: valueType)
         case .single:
-            guard single != nil || isOptionalRoot && isSingleNil else { throw invalid("encoded no value") }
+            guard let single else { throw invalid("encoded no value") }
             return single
         }
     }
@@ -219,11 +219,10 @@ extension TreeEncoder {
     private func encodeSingle<Value: Encodable>(_ value: Value) throws {
         single = nil
         if let native = try native(value, key: nil) {
-            // A whole setting has no nil: its key is removed.
-            single = isOptionalRoot ? native : native.escapedFromNil
+            single = native.escapedFromNil
         } else {
             let node = try nested(value, key: nil)
-            single = !isOptionalRoot && valueType is any AnyOptional.Type ? node.escapedFromNil : node
+            single = valueType is any AnyOptional.Type ? node.escapedFromNil : node
         }
     }
 
@@ -231,7 +230,7 @@ extension TreeEncoder {
     func encode(tree: PropertyList) {
         take(.single)
         if tree.isNested(deeperThan: PropertyList.depthLimit - outerLevels) { fail(PropertyList.tooDeep) }
-        single = isOptionalRoot ? tree : tree.escapedFromNil
+        single = tree.escapedFromNil
     }
 
     /// Whether this is inside a config that is not the root, whose own default might count.
@@ -243,8 +242,6 @@ extension TreeEncoder {
     private func noteOptional(_ key: any CodingKey) {
         optionals?.all.append((codingPath + [key]).map(\.stringValue))
     }
-
-    private func encodeSingleNil() { (single, isSingleNil) = (isOptionalRoot ? nil : .nilMarker, true) }
 
     /// Returns the form of an entry or element. A value with a native form is escaped here, other
     /// values escape their content.
@@ -269,7 +266,7 @@ extension TreeEncoder {
         let encoder = TreeEncoder(parent: self, key: key, valueType: Value.self)
         defer { encoder.close() }
         try value.encode(to: encoder)
-        return try encoder.tree() ?? .nilMarker
+        return try encoder.tree()
     }
 }
 
@@ -357,7 +354,7 @@ extension TreeEncoder {
         let encoder: TreeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
-        func encodeNil() { encoder.encodeSingleNil() }
+        func encodeNil() { encoder.single = .nilMarker }
         func encode<Value: Encodable>(_ value: Value) throws { try encoder.encodeSingle(value) }
     }
 }

@@ -24,7 +24,7 @@ extension Conversion where Value: Codable {
         return Conversion(
             kind: .codable,
             store: { value throws(DefaultsError) in try storedByCodable(value, traits) },
-            decodeBox: { stored, mode in boxedByCodable(stored, mode, defaults) })
+            decodeBox: { stored, mode in boxedByCodable(traits.node(stored), mode, defaults) })
     }
 
     private static func ofConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
@@ -58,15 +58,15 @@ extension Conversion where Value: Codable {
             if case .dictionary = found, let defaults = defaults?.entries {
                 (stored, rules.defaultPaths) = defaults.filling(found)
                 rules.supplied = defaults.supplied(to: found)
-                rules.checksEntries = rules.supplied.isEmpty && !defaults.hasEntry(of: found)
+                rules.hasKnownEntry = !rules.supplied.isEmpty || defaults.hasEntry(of: found)
             }
             if let list = mode.list {
                 listFaults(of: found, in: list, defaults)
-                rules.isList = true
+                rules.isGiven = true
             }
-            var isUnread = false
-            let box = Box(try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread))
-            return .success(isUnread ? unreadBox(box) : box)
+            let attempt = DecodingAttempt(rules)
+            let box = Box(try attempt.decode(Value.self, from: stored))
+            return .success(attempt.isUnread ? unreadBox(box) : box)
         } catch {
             return boxed(after: error, found, mode, defaults)
         }
@@ -102,7 +102,10 @@ extension Conversion where Value: Codable {
         do {
             return .success(try boxedAgain(stored, mode, defaults?.entries, isMissing: isMissing))
         } catch {
-            if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
+            if let value = valueOfRawValue(Value.self is any AnyOptional.Type ? stored.unescapedFromNil : stored, mode)
+            {
+                return .success(Box(value))
+            }
             var failure = DefaultsError(decoding: Value.self, error)
             // A default of `nil` has no parts.
             if defaults?.entries?.tree == nil {
@@ -121,18 +124,18 @@ extension Conversion where Value: Codable {
         _ found: PropertyList, _ mode: DecodingMode, _ defaults: DefaultEntries?, isMissing: Bool
     ) throws -> Box<Value> {
         let defaultTree = defaults?.tree
-        var log = DecodingLog()
+        var readsData = false
         func attempt(
             _ found: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
         ) throws -> Box<Value> {
             let (tree, filled) = defaults?.filling(found) ?? (found, [])
             var rules = DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign)
-            rules.isList = mode.list != nil
+            rules.isGiven = mode.list != nil
             rules.defaultPaths = filled
             var repair = Repair<Value>(
                 tree, rules,
                 default: defaultTree, defaultTree == nil ? .none : mending)
-            defer { log = repair.log }
+            defer { readsData = repair.last.readsData }
             let value = try repair.decode()
             return Box(value, repair.isUnread && repair.recovery.isEmpty ? .unread(by: Value.self) : repair.recovery)
         }
@@ -140,7 +143,7 @@ extension Conversion where Value: Codable {
         let isReplacing = !mode.isArgument && defaultTree != nil
         do { return try attempt(found, .all, .missing) } catch {
             // A value whose own form is data is never read as JSON or a property list.
-            if case .data(let data) = found, !log.readsData, let foreign = ForeignData(data) {
+            if case .data(let data) = found, !readsData, let foreign = ForeignData(data) {
                 let isComplete = defaults?.filling(foreign.tree).paths.isEmpty != false
                 do {
                     if isComplete { return Box(try foreign.decode(Value.self)) }
@@ -162,7 +165,7 @@ extension Conversion where Value: Codable {
     /// Decodes a raw value, as which a type was stored before it became `Codable`.
     private static func valueOfRawValue(_ stored: PropertyList, _ mode: DecodingMode) -> Value? {
         func decoded<Raw: Decodable>(_ type: Raw.Type) -> Raw? {
-            try? TreeDecoder.decode(type, from: stored, DecodingRules(readsArguments: mode.isArgument))
+            try? DecodingAttempt(DecodingRules(readsArguments: mode.isArgument)).decode(type, from: stored)
         }
         func value<Whole: RawRepresentable>(_ type: Whole.Type) -> Value? {
             guard let type = Whole.RawValue.self as? any Decodable.Type, let raw = decoded(type) as? Whole.RawValue,

@@ -38,7 +38,7 @@ extension Conversion where Value: Codable {
                     if let list = mode.list { listFaults(of: stored, in: list, defaults) }
                     return .success(Box(value))
                 }
-                return boxedByCodable(stored, mode, defaults)
+                return boxedByCodable(traits.node(stored), mode, defaults)
             })
         return conversion.followingOwnRules
     }
