@@ -18,7 +18,7 @@
 /// counts.
 ///
 /// Errors contain the text of the rule, but never the value. The default itself is not checked. See
-/// <doc:Validation>.
+/// <doc:KeysAndWrappers#Validate-values>.
 public struct DefaultRule<Value: Sendable>: Sendable, CustomStringConvertible {
     /// The condition in words, such as “in 0...10”.
     public let description: String

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-// The article *Recipes* shows these declarations.
+// The article *Recipes* shows how to use these declarations.
 
 struct AdminAPI {
     /// The faults of values that were sent: 400.

@@ -5,7 +5,7 @@ import TypedDefaults
 
 private let lastChange = DefaultKey("lastChange", default: Date.distantPast)
 
-/// The code of the article *Coming from Defaults or swift-sharing*, for Defaults.
+/// The code of the article *Coming from Apple's API, Defaults or swift-sharing*, for Defaults.
 struct ComingFromDefaultsTests {
     nonisolated func readJSONText(of keys: [String], in contents: inout SuiteContents) {
         func json(_ stored: PropertyList) -> String {
@@ -110,7 +110,7 @@ struct ComingFromDefaultsTests {
     }
 }
 
-/// The code of the article *Coming from Defaults or swift-sharing*, for swift-sharing.
+/// The code of the article *Coming from Apple's API, Defaults or swift-sharing*, for swift-sharing.
 struct ComingFromSwiftSharingTests {
     struct Config: DefaultConfig {
         static let key = "Config"

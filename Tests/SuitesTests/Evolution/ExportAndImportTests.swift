@@ -8,7 +8,7 @@ import TypedDefaults
     import Foundation
 #endif
 
-// The article *Moving, exporting and importing* shows these functions.
+// The article *Moving, exporting and importing* shows these calls.
 
 func export(_ suite: DefaultsSuite, to file: URL) throws {
     try suite.contents().json().write(to: file)

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-// The article *Changing your settings* shows this function.
+// The article *Changing your settings* shows the call that this function makes.
 
 func settings(
     in suite: DefaultsSuite, migrating migrator: DefaultsMigrator
