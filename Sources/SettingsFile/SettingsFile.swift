@@ -283,9 +283,13 @@ extension SettingsFile {
     package func endPause() { if outage != nil { withState { $0.outage?.end = .now } } }
 
     package func bytes(forKey key: String) throws(SettingsFileError) -> [UInt8]? {
-        let (isOpen, bytes) = shown.withLock { ($0.open != nil, $0.values.value(forKey: key)) }
-        if isOpen { return bytes }
-        try withLog { _ in }
+        let (isOpen, isCurrent, bytes) = shown.withLock { ($0.open != nil, $0.isCurrent, $0.values.value(forKey: key)) }
+        if isCurrent { return bytes }
+        // Other processes see a commit of this one before it is shown here, so waits for that.
+        do throws(SettingsFileError) { try withLog { state throws(FileFailure) in try catchUp(&state) } } catch {
+            // Known values stay.
+            guard isOpen else { throw error }
+        }
         return withValues { $0.value(forKey: key) }
     }
 

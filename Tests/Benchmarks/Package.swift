@@ -22,10 +22,9 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
-        .target(name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults", "TypedDefaultsRecipes"],
+            dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

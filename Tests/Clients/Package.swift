@@ -42,13 +42,6 @@ let package = Package(
         // as new Xcode projects are. The second one is a link to the first one's sources.
         client("Camera"), tests(of: "Camera"),
         client("MainActorCamera", mainActor), tests(of: "MainActorCamera", mainActor),
-        // A small app, written with README.md and the documentation pages only. Its tests fail if
-        // the library does not do what these pages say.
-        .executableTarget(name: "Notes", dependencies: ["TypedDefaults"], swiftSettings: strict),
-        tests(of: "Notes"),
-        // Flags with a menu, a preference pane and validation, in both isolation modes like Camera.
-        client("Preferences"), tests(of: "Preferences"),
-        client("MainActorPreferences", mainActor), tests(of: "MainActorPreferences", mainActor),
         .testTarget(
             name: "ArticleTests", dependencies: programs.map { .init(stringLiteral: $0.name) }, swiftSettings: strict),
     ] + programs

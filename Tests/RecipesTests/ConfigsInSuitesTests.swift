@@ -13,13 +13,7 @@ private final class Player: StorableConfig {
 
 private final class Account: StorableConfig { @Stored("text") var text = "" }
 
-/// The config class of the first version in `LibraryTests/TimeMachine`.
-private final class AppSettings: StorableConfig {
-    @Stored var userName = ""
-    @Stored var launches = 0
-}
-
-/// Config classes with what suites offer: rules, scopes, a suite that stands in, moved settings.
+/// Config classes with what suites offer: rules, scopes, secrecy, moved settings.
 struct ConfigsInSuitesTests {
     @Test func propertiesTakeARule() {
         let suite = DefaultsSuite.inMemory()
@@ -55,46 +49,8 @@ struct ConfigsInSuitesTests {
         }
     }
 
-    /// Version 1 stored the fixture with this class.
-    @Test func aConfigReadsWhatAnEarlierVersionStored() throws {
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let fixture = tests.appending(path: "LibraryTests/TimeMachine/Fixtures/version-1.defaults")
-        try FileManager.default.copyItem(at: fixture, to: file)
-        let suite = try DefaultsSuite(file: file)
-        let failures = Failures(of: suite)
-        let before = try suite.contents()
-        let settings = AppSettings(in: suite, identifier: "app")
-        #expect(settings.userName == "ada" && settings.launches == 7)
-        #expect(try suite.contents() == before)
-        try settings.$launches.update { $0 += 1 }
-        #expect(suite[DefaultKey("app/AppSettings/launches", default: 0)] == 8)
-        #expect(failures.all == [])
-    }
-
     // On Apple platforms the standard suite is the user's own.
     #if !canImport(Darwin)
-        @Test(.ownFile) func anotherSuiteStandsInForTheStandardOne() async throws {
-            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
-                unsetenv("TYPED_DEFAULTS_STANDARD")
-                setenv("XDG_CONFIG_HOME", folder, 1)
-                let config = Config(identifier: "withStandard")
-                config.count = 2
-                let stored = try DefaultsSuite.standard.contents()
-                let other = DefaultsSuite.inMemory()
-                try DefaultsSuite.withStandard(other) { () throws in
-                    #expect(config.count == 1)
-                    config.count = 4
-                    #expect(config.count == 4)
-                    #expect(try DefaultsSuite.standard.contents() == other.contents())
-                }
-                #expect(try other.contents() == ["withStandard/Config/count": 4])
-                #expect(try DefaultsSuite.standard.contents() == stored)
-                #expect(config.count == 2)
-            }
-        }
-
         /// Runs the code of the page “Moving, exporting and importing”.
         @Test(.ownFile) func aRenamedProgramFindsItsConfig() async throws {
             #expect(try article("MovingSettings", shows: "standardName"))

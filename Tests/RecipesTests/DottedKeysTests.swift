@@ -33,24 +33,6 @@ struct DottedKeysTests {
         }
     }
 
-    #if os(macOS) || os(Linux)
-        @Test func twoProcessesReadTheSame() async throws {
-            let file = try makeFile()
-            defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
-            try DefaultsSuite(file: file).replaceContents(with: Self.dotted)
-            for _ in 0..<2 {
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let config = AppConfig(in: suite, identifier: "app")
-                    #expect(!config.isFirstLaunch)
-                    #expect(config.userName == "kai")
-                    #expect(config.selectedHobbies == ["golf", "chess"])
-                    #expect(try suite.contents() == Self.moved)
-                }
-            }
-        }
-    #endif
-
     @Test func aValueUnderTheKeyWithSlashesStays() throws {
         let suite = DefaultsSuite.inMemory([
             "app/AppConfig/userName": "newer", "app.AppConfig.userName": "older", "app.AppConfig.nickname": "k",
@@ -88,24 +70,6 @@ struct DottedKeysTests {
         #expect(failures.kinds == [.unavailable])
     }
 
-    @Test func eachInstanceLooksForEachDottedKeyAndWritesNothing() {
-        let backend = SpyBackend()
-        let suite = DefaultsSuite(backend: backend)
-        for _ in 0..<2 {
-            let before = backend.reads
-            _ = TwitterConfig(in: suite, identifier: "app")
-            _ = TwitterConfig(in: suite.scoped("user/"), identifier: "app")
-            #expect(backend.reads - before <= 4)
-        }
-        #expect(backend.commits.isEmpty)
-    }
-
-    @Test func eachScopeHasItsOwnValues() throws {
-        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "user/app.AppConfig.userName": "miro"])
-        #expect(AppConfig(in: suite.scoped("user/"), identifier: "app").userName == "miro")
-        #expect(try suite.keys() == ["app.AppConfig.userName", "user/app/AppConfig/userName"])
-    }
-
     @Test func differentDottedKeysGiveDifferentKeys() {
         let identifiers = ["a.b", "a/b", "a%2Fb", "a%b", "a%25b", "a..b", "a//b"]
         let keys = identifiers.flatMap { TwitterConfig(in: .inMemory(), identifier: $0).allKeys }
@@ -126,23 +90,4 @@ struct DottedKeysTests {
         #expect(config.size == 0 && config.otherSize == 0, "keys of another form")
         #expect(try suite.keys() == ["app.size", "app/AppConfig/userName", "other.AppConfig.size"])
     }
-
-    @Test func aPinnedKeyIsUnescapedForItsDottedKey() {
-        final class Config: StorableConfig { @Stored("a%2Fb%252F/c/C/x") var x = "" }
-        let suite = DefaultsSuite.inMemory(["a/b%2F.c.C.x": "earlier"])
-        #expect(Config(in: suite, identifier: "a/b%2F.c").x == "earlier")
-    }
-
-    #if os(macOS) || os(Linux) || os(Windows)
-        final class SharingConfig: StorableConfig {
-            @Stored var a = 1
-            @Stored("app.DottedKeysTests.SharingConfig.a") var b = 2
-        }
-
-        @Test func aPropertyCannotBePinnedToTheDottedKeyOfAnother() async {
-            await #expect(processExitsWith: .failure) {
-                _ = SharingConfig(in: .inMemory(), identifier: "app")
-            }
-        }
-    #endif
 }

@@ -48,80 +48,6 @@ struct StorableConfigTests {
         return (make(suite, "app"), suite, failures)
     }
 
-    @Test func aClassWithoutAnyStoredPropertyIsReported() {
-        class Forgotten: StorableConfig {
-            dynamic var isFirstLaunch = true
-            dynamic var userName = ""
-        }
-        class Empty: StorableConfig {}
-        class Lazy: StorableConfig { lazy var later = 1 }
-        class Base: StorableConfig { let plain = 1 }
-        class Child: Base { @Stored var number = 1 }
-        let (_, suite, failures) = make(Forgotten.init)
-        #expect(failures.kinds == [.refused])
-        #expect(
-            failures.all.first?.reason == "no property is @Stored, so nothing is stored: isFirstLaunch, userName")
-        #expect(failures.all.first?.type == "Forgotten")
-        _ = Forgotten(in: suite, identifier: "app")
-        #expect(failures.kinds == [.refused, .refused], "once for each instance")
-        #expect(make(Empty.init).2.all == [])
-        #expect(make(Lazy.init).2.all == [])
-        #expect(make(Child.init).2.all == [])
-        #expect(make(AppConfig.init).2.all == [], "it has other properties, too")
-    }
-
-    @Test func initialValuesAreTheDefaultsAndNothingIsStored() throws {
-        let (config, suite, failures) = make(AppConfig.init)
-        #expect(config.isFirstLaunch && config.userName == "" && config.selectedHobbies == [])
-        #expect(config.theme == .light && config.nickname == nil && config.chosenTheme == nil)
-        #expect(try suite.keys() == [])
-        #expect(failures.all == [])
-    }
-
-    @Test func assigningStoresAndANewInstanceStartsFromThat() throws {
-        let (config, suite, failures) = make(AppConfig.init)
-        config.isFirstLaunch = false
-        config.userName = "kai"
-        config.selectedHobbies.append("golf")
-        config.theme = .dark
-        config.nickname = "k"
-        for other in [config, AppConfig(in: suite, identifier: "app")] {
-            #expect(!other.isFirstLaunch)
-            #expect(other.userName == "kai")
-            #expect(other.selectedHobbies == ["golf"])
-            #expect(other.theme == .dark)
-            #expect(other.nickname == "k")
-        }
-        #expect(
-            try suite.keys() == [
-                "app/AppConfig/isFirstLaunch", "app/AppConfig/nickname", "app/AppConfig/selectedHobbies",
-                "app/AppConfig/userName", "user-theme",
-            ])
-        #expect(failures.all == [])
-    }
-
-    @Test func theListOfKeysIsInTheOrderOfDeclaration() {
-        #expect(
-            AppConfig(in: .inMemory(), identifier: "app").allKeys == [
-                "app/AppConfig/isFirstLaunch", "app/AppConfig/userName", "app/AppConfig/selectedHobbies", "user-theme",
-                "app/AppConfig/nickname", "app/AppConfig/chosenTheme",
-            ])
-    }
-
-    @Test func theIdentifierIsThePrograms() {
-        let name = DefaultsSuite.standardName.replacing(".", with: "/")
-        #expect(TwitterConfig(in: .inMemory()).allKeys.first == "\(name)/TwitterConfig/userName")
-    }
-
-    @Test func subclassesOfOneClassShareNothing() {
-        let (twitter, suite, failures) = make(TwitterConfig.init)
-        let facebook = FacebookConfig(in: suite, identifier: "app")
-        twitter.userName = "t"
-        #expect(facebook.userName == "guest")
-        #expect(twitter.allKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
-        #expect(failures.all == [])
-    }
-
     @Test func nestedClassesOfOneNameShareNothing() {
         let (inner, suite, failures) = make(FacebookConfig.Config.init)
         let other = Camera.Config(in: suite, identifier: "app")
@@ -129,17 +55,6 @@ struct StorableConfigTests {
         #expect(other.inner == 1)
         #expect(inner.allKeys == ["app/FacebookConfig/Config/inner"])
         #expect(other.allKeys == ["app/StorableConfigTests/Camera/Config/inner"])
-        #expect(failures.all == [])
-    }
-
-    @Test func genericArgumentsArePartOfTheName() {
-        let (strings, suite, failures) = make(GenericConfig<String>.init)
-        let special = SpecialConfig(in: suite, identifier: "app")
-        strings.list = ["a"]
-        special.list = [1]
-        #expect(strings.list == ["a"])
-        #expect(strings.allKeys == ["app/GenericConfig<Swift/String>/list"])
-        #expect(special.allKeys == ["app/SpecialConfig/list", "app/SpecialConfig/isSpecial"])
         #expect(failures.all == [])
     }
 
@@ -218,16 +133,6 @@ struct StorableConfigTests {
         #expect(fired.withLock { $0 } == 1)
     }
 
-    @Test func resettingIsOneChangeAndRestoresTheDefaults() throws {
-        let (config, suite, _) = make(AppConfig.init)
-        suite[DefaultKey("other", default: 0)] = 1
-        config.userName = "kai"
-        config.theme = .dark
-        config.reset()
-        #expect(config.userName == "" && config.theme == .light)
-        #expect(try suite.keys() == ["other"])
-    }
-
     @Test func allValuesAndThoseThatDifferCanBeListed() {
         let (config, _, _) = make(TwitterConfig.init)
         #expect(config.changedValues == [:])
@@ -242,11 +147,24 @@ struct StorableConfigTests {
         #expect(config.changedValues == [:], "stored, but no other than the default")
     }
 
-    @Test func theSettingsCanBeUsedOnOtherThreads() async throws {
-        let (config, _, _) = make(AppConfig.init)
-        let setting = config.$userName
-        try await Task.detached { try setting.update { $0 += "kai" } }.value
-        #expect(config.userName == "kai")
+    final class CountsConfig: StorableConfig {
+        struct Counts: DefaultConfig {
+            static let key = "counts"
+            var a = 0
+            var b = 0
+        }
+        @Stored var counts = Counts()
+    }
+
+    /// Without `_modify`, an edit in place would be an assignment of the whole value.
+    @Test func editsOfAConfigClassByTwoThreadsAreKept() {
+        let (suite, rounds) = (DefaultsSuite.inMemory(), 500)
+        onThreads(2) { index in
+            let config = CountsConfig(in: suite, identifier: "app")
+            for _ in 0..<rounds { if index == 0 { config.counts.a += 1 } else { config.counts.b += 1 } }
+        }
+        let counts = CountsConfig(in: suite, identifier: "app").counts
+        #expect(counts.a == rounds && counts.b == rounds)
     }
 
     @Test func assignmentsBeforeSuperInitAreDefaultsAndLaterOnesAreStored() throws {
@@ -267,5 +185,33 @@ struct StorableConfigTests {
         #expect(try suite.keys() == ["app/StorableConfigTests/Own/after"])
         config.reset()
         #expect(config.before == 10 && config.without == 20 && config.after == 3)
+    }
+
+    final class Forms: StorableConfig {
+        @Stored("raw") var raw = DeclaredForms.Raw.one
+        @Stored("optionalRaw") var optionalRaw: DeclaredForms.Raw?
+        @Stored("converting") var converting = DeclaredForms.Converting(1)
+        @Stored("optionalConverting") var optionalConverting: DeclaredForms.Converting?
+        @Stored("both") var both = DeclaredForms.Both.zero
+        @Stored("optionalBoth") var optionalBoth: DeclaredForms.Both?
+        @Stored("optionalText") var optionalText: String?
+    }
+
+    @Test func storedPropertiesStoreTheFormOfTheirType() throws {
+        let suite = DefaultsSuite.inMemory()
+        let config = Forms(in: suite)
+        #expect(config.raw == .one && config.optionalRaw == nil)
+        #expect(config.converting.number == 1 && config.optionalConverting == nil)
+        #expect(config.both == .zero && config.optionalBoth == nil)
+        config.raw = .two
+        config.optionalRaw = .two
+        config.converting = DeclaredForms.Converting(2)
+        config.optionalConverting = DeclaredForms.Converting(2)
+        config.both = .one
+        config.optionalBoth = .one
+        #expect(try suite.contents() == DeclaredForms.stored)
+        #expect(config.optionalText == nil)
+        config.optionalText = "text"
+        #expect(suite[DefaultKey<PropertyList?>("optionalText")] == "text")
     }
 }

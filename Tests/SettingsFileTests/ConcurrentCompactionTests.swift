@@ -15,12 +15,12 @@
                 try withFile { file in
                     let old = FileBackend(path: file.path)
                     for _ in 0..<6 { try old.write([("filler", .data(Data(count: 20_000)))]) }
-                    let creations = try FileActivity(.creation, file.deletingLastPathComponent())
+                    let creation = try FileCreation(in: file.deletingLastPathComponent())
                     let group = DispatchGroup()
                     DispatchQueue.global().async(group: group) {
                         #expect(throws: Never.self) { try old.synchronize() }
                     }
-                    #expect(creations.wait(for: 1), "the file is compacted")
+                    #expect(creation.wait(), "the file is compacted")
                     try? FileManager.default.removeItem(at: file)
                     let new = UserDefault(number, in: open(file)).store
                     #expect(throws: Never.self) { try new.save(31) }

@@ -24,8 +24,8 @@ import Testing
 ///
 /// `format-1-whole` is a file of the format before it, which is refused.
 ///
-/// `theFixturesAreWritten` has written them. ``TimeMachineTests`` tests which settings of one
-/// version of an app another one can read.
+/// They are never written again. ``TimeMachineTests`` tests which settings of one version of an app
+/// another one can read.
 struct FormatFixtureTests: SettingsFileTests {
     private struct Camera: DefaultConfig, Equatable {
         static let key = "Camera"
@@ -75,7 +75,7 @@ struct FormatFixtureTests: SettingsFileTests {
     /// The five records of `damaged`.
     private static let records = (1...5).map { "record \($0)" }
 
-    private enum Fixture: String, CaseIterable { case whole, uncommitted, torn, damaged, copy }
+    private enum Fixture: String { case whole, uncommitted, torn, damaged, copy }
 
     private static func url(_ fixture: Fixture) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent()
@@ -218,86 +218,5 @@ struct FormatFixtureTests: SettingsFileTests {
         let salvageable = try FileInspection(file: file).salvageableValues
         for (key, value) in salvageable { #expect(value == .string(key)) }
         return salvageable.map(\.key)
-    }
-
-}
-
-extension FormatFixtureTests {
-    private static let isWriting = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_WRITE_FIXTURES"] != nil
-
-    /// Set `TYPED_DEFAULTS_WRITE_FIXTURES` and run `swift test --filter FormatFixtureTests`. A
-    /// fixture that exists is never written again: it holds what that engine wrote, regardless of
-    /// what the current one writes.
-    @Test(.enabled(if: isWriting))
-    func theFixturesAreWritten() throws {
-        for fixture in Fixture.allCases where FileManager.default.fileExists(atPath: Self.url(fixture).path) {
-            Issue.record("\(Self.url(fixture).lastPathComponent) exists and must stay as it is")
-            return
-        }
-        try writeWhole(Self.url(.whole))
-        let uncommitted = Self.url(.uncommitted)
-        let suite = DefaultsSuite(backend: FileBackend(path: uncommitted.path, flushDelay: .seconds(3_600)))
-        suite[number] = 1
-        let log = try openLog(of: uncommitted).log
-        let word = CommittedEnd(tag: log.committed.tag, end: RecordFormat.headerLength)
-        try log.open.file.writeWord(word.rawValue, at: RecordFormat.committedOffset)
-        try log.open.file.writeWord(UInt64(word.end), at: RecordFormat.flushedOffset)
-        try writeTorn(Self.url(.torn))
-        try writeDamaged(Self.url(.damaged))
-        // A write sets the damage aside.
-        try withCopy(of: .damaged) { file in
-            open(file)[number] = 1
-            let name = try #require(try names(beside: file).first { $0.contains(".damaged-") })
-            try FileManager.default.copyItem(
-                at: file.deletingLastPathComponent().appending(path: name), to: Self.url(.copy))
-        }
-    }
-
-    private func writeWhole(_ file: URL) throws {
-        let suite = open(file)
-        suite[DefaultKey("removed", default: 0)] = 1
-        suite[DefaultKey("mode", default: "")] = "portrait"
-        for _ in 1...2 {
-            for count in 12_000..<12_006 { suite[DefaultKey("filler", default: "")] = Self.filler(count) }
-            try suite.synchronize()
-        }
-        suite.remove(["filler", "removed"])
-        for (index, key) in Self.values.keys.sorted().enumerated() where index % 2 == 0 {
-            try suite.update { $0[key] = Self.values[key] }
-        }
-        try suite.update { contents in
-            contents["set twice"] = 1
-            contents["removed"] = "again"
-            for (key, value) in Self.values { contents[key] = value }
-        }
-        suite[DefaultKey("Camera", default: Camera())] = Self.camera
-        suite[Self.history] = [Self.camera, Camera()]
-        // Another type, so that the text is set aside.
-        open(file)[DefaultKey("mode", default: 0)] = 5
-        suite.remove(["removed"])
-        try suite.synchronize()
-    }
-
-    private func writeTorn(_ file: URL) throws {
-        let suite = open(file)
-        suite[number] = 1
-        let end = try FileInspection(file: file).end
-        suite[DefaultKey("torn", default: "")] = Self.filler(2_000)
-        var bytes = try Data(contentsOf: file)
-        let start = (end / 512 + 2) * 512
-        bytes = bytes.prefix(start) + Data(count: bytes.count - start)
-        try overwrite(file, with: bytes)
-    }
-
-    private func writeDamaged(_ file: URL) throws {
-        let suite = open(file)
-        var ends: [Int] = []
-        for key in Self.records {
-            suite[DefaultKey(key, default: "")] = key
-            ends.append(try FileInspection(file: file).end)
-        }
-        var bytes = try Data(contentsOf: file)
-        bytes[ends[1] + 12] ^= 0xFF
-        try overwrite(file, with: bytes)
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -55,16 +54,6 @@ struct LinkedFileTests: SettingsFileTests {
         }
     }
 
-    @Test func aLinkToALinkIsFollowed() throws {
-        try withLink { link, target in
-            let second = target.appendingPathExtension("2")
-            #expect(symlink(second.lastPathComponent, target.path) == 0)
-            open(link)[number] = 1
-            #expect(isLink(target))
-            #expect(open(second)[number] == 1)
-        }
-    }
-
     @Test func aLinkThatLeadsElsewhereIsNoticedByTheNextWrite() throws {
         try withLink { link, target in
             let suite = open(link)
@@ -76,28 +65,6 @@ struct LinkedFileTests: SettingsFileTests {
             try suite.update(number) { $0 += 1 }
             #expect(open(other)[number] == 8)
             #expect(open(target)[number] == 1)
-        }
-    }
-
-    /// The suite of a path that leads through a link to a folder, as deployments switch it.
-    @Test func aSuiteFollowsALinkToItsFolder() throws {
-        try withFile { file in
-            let root = file.deletingLastPathComponent()
-            for name in ["1", "2"] {
-                try makeFolder(root.appending(path: name))
-                try DefaultsSuite(file: root.appending(path: "\(name)/a.defaults"))[number] = name == "1" ? 1 : 2
-            }
-            let current = root.appending(path: "current")
-            #expect(symlink("1", current.path) == 0)
-            let suite = try DefaultsSuite(file: current.appending(path: "a.defaults"))
-            #expect(suite[number] == 1)
-            #expect(unlink(current.path) == 0 && symlink("2", current.path) == 0)
-            let written = DefaultKey("written", default: 0)
-            suite[written] = 7
-            #expect(suite[number] == 2)
-            try suite.synchronize()
-            #expect(open(root.appending(path: "2/a.defaults"))[written] == 7)
-            #expect(open(root.appending(path: "1/a.defaults"))[written] == 0)
         }
     }
 
@@ -128,33 +95,6 @@ struct LinkedFileTests: SettingsFileTests {
             #expect(ContinuousClock.now - start < .seconds(1.5))
             try other.update { $0["b"] = 2 }
             #expect(try suite.keys().sorted() == ["a", "b"])
-            // Another thread is no nested write.
-            let ended = DispatchSemaphore(value: 0)
-            try suite.update { contents in
-                contents["c"] = 3
-                Thread {
-                    #expect(throws: Never.self) { try other.update { $0["d"] = 4 } }
-                    ended.signal()
-                }.start()
-                usleep(20_000)
-            }
-            ended.wait()
-            #expect(try suite.keys().sorted() == ["a", "b", "c", "d"])
-        }
-    }
-
-    @Test func damageIsCopiedBesideTheTarget() throws {
-        try withLink { link, target in
-            let writer = open(link)
-            writer[number] = 1
-            writer[DefaultKey("other", default: 0)] = 2
-            try overwrite(target, at: FileInspection(file: target).end - 4, with: [1, 2, 3])
-            let suite = open(link)
-            #expect(suite[number] == 1)
-            suite[number] = 2
-            let names = try names(beside: target)
-            #expect(names.contains { $0.hasPrefix("target.defaults.damaged-") })
-            #expect(isLink(link))
         }
     }
 

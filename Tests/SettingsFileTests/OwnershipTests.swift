@@ -95,19 +95,6 @@
             }
         }
 
-        @Test func aFileThatGetsAnotherOwnerWhileOpenIsRefused() throws {
-            try withFolder(of: 0) { folder in
-                let file = folder.appending(path: "test.defaults")
-                let store = UserDefault(number, in: open(file)).store
-                try store.save(1)
-                #expect(chown(file.path, user, user) == 0)
-                let error = #expect(throws: DefaultsError.self) { try store.save(2) }
-                #expect(error?.reason.contains("it belongs to the user 65534, or others can") == true)
-                #expect(chown(file.path, 0, 0) == 0)
-                try store.save(2)
-            }
-        }
-
         @Test func aFolderOfAllUsersIsRefusedWithAWayOut() throws {
             try withFolder(of: 0, 0o777) { folder in
                 let suite = open(folder.appending(path: "test.defaults"))

@@ -83,34 +83,6 @@
             }
         }
 
-        /// No value is lost, but the file grows.
-        @Test func theFirstFailedCompactionReportsTheFolder() async throws {
-            try Self.makeFileInReadOnlyFolder()
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                Self.dropPrivileges()
-                let suite = DefaultsSuite(backend: FileBackend(path: path))
-                let failures = Failures(of: suite)
-                for _ in 0..<3 {
-                    fill(suite)
-                    #expect(throws: Never.self) { try suite.synchronize() }
-                }
-                #expect(failures.kinds == [.unavailable])
-                #expect(failures.all.first?.reason.contains("compacted one in its folder") == true)
-            }
-        }
-
-        @Test func aFileThatEndsAfterItsLastRecordIsWritable() async throws {
-            try Self.makeFileInReadOnlyFolder()
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                Self.dropPrivileges()
-                let end = try Self.end(path)
-                #expect(truncate(path, off_t(end)) == 0)
-                let (store, failures) = Self.open(path)
-                for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
-                #expect(failures.kinds == [])
-            }
-        }
-
         /// Damage to a complete record, or to one that others follow, stays, because it cannot be
         /// copied: a damaged byte, or zeros in place of the first eight.
         @Test(arguments: [[0], [0, 1]], [0, 4, 20, 8_999])
@@ -142,24 +114,6 @@
             #expect(
                 try FileInspection(file: URL(filePath: ownFile)).salvageableValues.count
                     >= (damagedByte == 0 ? 0 : records.count - 1))
-        }
-
-        /// The permissions of a file, or of its file system, may change while it is open.
-        @Test func aFileThatBecomesWritableIsWritten() async throws {
-            try Self.commit([("number", 1)], to: ownFile)
-            for path in [ownFile, ownFolder] where geteuid() == 0 {
-                try #require(chown(path, 65_534, 65_534) == 0)
-            }
-            try #require(chmod(ownFile, 0o400) == 0)
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                Self.dropPrivileges()
-                let (store, _) = Self.open(path)
-                #expect(try store.load() == 1)
-                for value in 2...3 { #expect(fails(with: .unavailable) { try store.save(value) }) }
-                #expect(chmod(path, 0o600) == 0)
-                try store.save(4)
-                #expect(Self.open(path).store.get() == 4)
-            }
         }
     }
 #endif

@@ -44,17 +44,6 @@ struct SettingsFileNamesTests: SettingsFileTests {
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
             }
         }
-
-        @Test func aNameMayBeginWithACombiningMark() throws {
-            try withFile { file in
-                let folder = file.deletingLastPathComponent().path + "/\u{301}folder"
-                let path = folder + "/\u{301}.defaults"
-                let suite = DefaultsSuite(backend: FileBackend(path: path))
-                try UserDefault(number, in: suite).store.save(1)
-                #expect(try FileInspection(file: URL(filePath: path)).keys == ["number"])
-                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
-            }
-        }
     #endif
 
     /// A dead process leaves it.

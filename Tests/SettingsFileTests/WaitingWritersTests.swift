@@ -84,27 +84,4 @@ struct WaitingWritersTests: SettingsFileTests {
         lock.release()
         #expect(acquireOnThread(timeout: .seconds(60)).error == nil)
     }
-
-    /// A thread that has waited for others has that much less time for everything else.
-    @Test func theDeadlineStaysWithTheHolder() throws {
-        let lock = RecursionCheckingLock()
-        try lock.acquire(timeout: .seconds(60))
-        #expect(lock.holderDeadline == nil)
-        lock.release()
-        let hasDeadline = Guarded(false)
-        let end = ContinuousClock.now + .seconds(30)
-        onThreads(2) { _ in
-            while !hasDeadline.withLock({ $0 }), ContinuousClock.now < end,
-                (try? lock.acquire(timeout: .seconds(60))) != nil
-            {
-                if lock.holderDeadline != nil { hasDeadline.withLock { $0 = true } }
-                SystemClock.yield()
-                lock.release()
-            }
-        }
-        #expect(hasDeadline.withLock { $0 })
-        try lock.acquire(timeout: .seconds(60))
-        #expect(lock.holderDeadline == nil)
-        lock.release()
-    }
 }

@@ -10,7 +10,12 @@ let package = Package(
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .executableTarget(
-            name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)]),
+            name: "torture", dependencies: ["SeveralKeys", "TypedDefaults"],
+            swiftSettings: [.treatAllWarnings(as: .error)]),
+        // A file of `Tests/Support`, because the compiler has to be right in release builds, too.
+        .target(
+            name: "SeveralKeys", dependencies: ["TypedDefaults"], path: "Sources/Support",
+            sources: ["SeveralKeys.swift"]),
         .executableTarget(
             name: "Instructions",
             dependencies: ["TypedDefaults", .product(name: "TypedDefaultsRecipes", package: "TypedDefaults")],

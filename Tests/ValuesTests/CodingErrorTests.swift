@@ -62,17 +62,9 @@ struct CodingErrorTests {
         #expect(failure(document(["number": 1, "text": "b"])) == nil)
     }
 
-    private struct Short: Decodable {
-        init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            _ = try container.decode(Int.self)
-            _ = try container.decode(Int.self)
-        }
-    }
-
     @Test func readingPastTheEndSaysWhere() {
         let error = #expect(throws: DecodingError.self) {
-            try (["a": [5]] as PropertyList).decode([String: Short].self)
+            try (["a": [5]] as PropertyList).decode([String: Range<Int>].self)
         }
         guard case .valueNotFound(let type, let context)? = error else {
             return #expect(Bool(false), "\(String(describing: error))")
@@ -112,37 +104,11 @@ struct CodingErrorTests {
             try check(container.nestedUnkeyedContainer(forKey: .list).codingPath, ["a", "0", "list"])
         }
     }
-    /// A single value that checks the path of its container.
-    private struct SinglePath: Encodable {
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            guard container.codingPath.map(\.stringValue) == ["a", "0"] else { throw Refusing.Anything() }
-            try container.encode(5)
-        }
-    }
 
     @Test func containersOfEachKindKnowTheirPath() throws {
         let stored = try PropertyList(encoding: ["a": [PathsSeen()]])
         #expect(stored == ["a": [["key": [:], "list": []]]])
         #expect(try stored.decode([String: [PathsSeen]].self)["a"]?.first?.seen == PathsSeen.expected)
-        #expect(try PropertyList(encoding: ["a": [SinglePath()]]) == ["a": [5]])
-    }
-
-    /// Asks for a container under a key that holds a value already.
-    private struct Twice: Encodable {
-        enum Key: CodingKey { case key }
-        var first: Int?
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            if let first { try container.encode(first, forKey: .key) } else { try container.encode([1], forKey: .key) }
-            var list = container.nestedUnkeyedContainer(forKey: .key)
-            try list.encode(2)
-        }
-    }
-
-    @Test func aContainerUnderAKeyThatHoldsAnArrayContinuesIt() throws {
-        #expect(try PropertyList(encoding: Twice()) == ["key": [1, 2]])
-        #expect(throws: (any Error).self) { try PropertyList(encoding: Twice(first: 1)) }
     }
 
     private struct Refusing: Encodable {
@@ -157,29 +123,32 @@ struct CodingErrorTests {
         }
     }
 
-    @Test func encodingErrorsSayWhere() {
-        // The base of the base is lost in an absolute string, so such a URL does not read back
-        // equal.
-        let first = URL(string: "https://example.com/a/")!
-        let second = URL(string: "b/", relativeTo: first)!
-        let third = URL(string: "c", relativeTo: second)!
-        let stored = Result { try PropertyList(encoding: ["a": [third]]) }
-        switch stored {
-        case .success(let stored): #expect((try? stored.decode([String: [URL]].self)) == ["a": [third]])
-        case .failure(EncodingError.invalidValue(_, let context)):
-            #expect(context.codingPath.map(\.stringValue) == ["a", "0"])
-        case .failure(let error): #expect(Bool(false), "\(error)")
+    /// Keys that are equal as strings, but not byte by byte.
+    private struct TwoForms: Codable {
+        var isNested: Bool
+        init(isNested: Bool) { self.isNested = isNested }
+        init(from decoder: any Decoder) throws { throw CancellationError() }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: AnyKey.self)
+            for key in ["\u{E9}", "e\u{301}"].map(AnyKey.init(stringValue:)) {
+                if isNested {
+                    var nested = container.nestedUnkeyedContainer(forKey: key)
+                    try nested.encode(1)
+                } else {
+                    try container.encode(1, forKey: key)
+                }
+            }
         }
     }
 
-    @Test func aStoreNamesTypeKeyAndPathButNoValue() throws {
-        let suite = DefaultsSuite.inMemory(["doc": document(["number": "secret", "text": "b"])])
-        let store = UserDefault(DefaultKey<Document?>("doc", default: nil), in: suite).store
-        let error = #expect(throws: DefaultsError.self) { try store.load() }
-        #expect(error?.kind == .unreadable)
-        #expect(error?.key == "doc")
-        #expect(error?.path == ["rows", "1", "values", "*", "number"])
-        #expect(error?.description.contains("secret") == false)
+    @Test(arguments: [false, true]) func keysThatDifferOnlyInTheirBytesAreRefused(isNested: Bool) {
+        let value = TwoForms(isNested: isNested)
+        #expect(throws: EncodingError.self) { try PropertyList(encoding: value) }
+        let error = #expect(throws: DefaultsError.self) {
+            try UserDefault(DefaultKey("value", default: value), in: .inMemory()).store.save(value)
+        }
+        #expect(error?.kind == .refused)
+        #expect(error?.reason.contains("Unicode") == true)
     }
 }
 
@@ -198,14 +167,6 @@ extension CodingErrorTests {
         }
     }
     private struct Tree: Codable { var children: [Tree] }
-    private final class Link: Codable, Sendable {
-        let next: Link?
-        init(next: Link?) { self.next = next }
-    }
-    private indirect enum Onion: Codable, Sendable {
-        case core
-        case layer(Onion)
-    }
     /// Recursion through containers that cannot throw.
     private struct Opening: Codable {
         enum Way: String, Codable { case array, dictionary, superEncoder, superEncoderForKey }
@@ -241,12 +202,10 @@ extension CodingErrorTests {
 
     // Never released, because releasing ten thousand levels also recurses. That is not tested here.
     private static let deepTree = (0..<10_000).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
-    private static let deepLink = (0..<10_000).reduce(Link(next: nil)) { link, _ in Link(next: link) }
-    private static let deepOnion = (0..<10_000).reduce(Onion.core) { onion, _ in .layer(onion) }
     private static let tenThousand = PropertyList.nested(10_000)
     private static let tenThousandDictionaries: PropertyList = {
         var list: PropertyList = [:]
-        for _ in 0..<10_000 { list = ["next": list, "children": [list], "layer": ["_0": list]] }
+        for _ in 0..<10_000 { list = ["children": [list]] }
         return list
     }()
 
@@ -288,8 +247,6 @@ extension CodingErrorTests {
 
     @Test func encodingTooDeepOnASmallStackIsAnError() {
         #expect(withSmallStack { Self.encodingThrows(Self.deepTree) })
-        #expect(withSmallStack { Self.encodingThrows(Self.deepLink) })
-        #expect(withSmallStack { Self.encodingThrows(Self.deepOnion) })
         #expect(withSmallStack { Self.encodingThrows(Chain(levels: 10_000)) })
     }
 
@@ -303,18 +260,14 @@ extension CodingErrorTests {
     @Test func decodingTooDeepOnASmallStackIsAnError() {
         #expect(withSmallStack { Self.decodingThrows(Self.tenThousand, Chain.self) })
         #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Tree.self) })
-        #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Link.self) })
-        #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Onion.self) })
     }
 
     @Test func aSmallStackHoldsTheDepthLimit() {
         #expect(
             withSmallStack {
-                let link = (0..<30).reduce(Link(next: nil)) { link, _ in Link(next: link) }
                 let tree = (0..<30).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
                 do {
                     let chain = try PropertyList(encoding: Chain(levels: 64)).decode(Chain.self)
-                    _ = try PropertyList(encoding: link).decode(Link.self)
                     _ = try PropertyList(encoding: tree).decode(Tree.self)
                     return chain.levels == 64
                 } catch {
@@ -326,44 +279,6 @@ extension CodingErrorTests {
 
 /// Values that are written in the form of another value, without adding a level.
 extension CodingErrorTests {
-    private indirect enum JSON: Codable, Equatable, Sendable {
-        case number(Double)
-        case string(String)
-        case array([JSON?])
-        case object([String: JSON])
-
-        /// Nested arrays and objects, alternating.
-        init(levels: Int) {
-            self = .number(0.5)
-            for level in 0..<levels {
-                self = level % 2 == 0 ? .array([self, nil]) : .object(["a": self, "b": .string("text")])
-            }
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let value = try? container.decode(Double.self) {
-                self = .number(value)
-            } else if let value = try? container.decode(String.self) {
-                self = .string(value)
-            } else if let value = try? container.decode([JSON?].self) {
-                self = .array(value)
-            } else {
-                self = .object(try container.decode([String: JSON].self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .number(let value): try container.encode(value)
-            case .string(let value): try container.encode(value)
-            case .array(let value): try container.encode(value)
-            case .object(let value): try container.encode(value)
-            }
-        }
-    }
-
     /// Encodes and decodes itself as its single value, in an endless recursion.
     private struct Endless: Codable, Sendable {
         init() {}
@@ -374,9 +289,16 @@ extension CodingErrorTests {
         }
     }
 
+    /// Nested arrays and objects, alternating.
+    private static func json(levels: Int) -> HandWritten.JSONValue {
+        (0..<levels).reduce(.double(0.5)) { json, level in
+            level % 2 == 0 ? .array([json, .null]) : .dictionary(["a": json, "b": .string("text")])
+        }
+    }
+
     /// Stores the value and reads it back in another suite.
-    private static func goesRoundTrip(_ value: JSON) throws -> Bool {
-        let (suite, key) = (DefaultsSuite.inMemory(), DefaultKey<JSON?>("json", default: nil))
+    private static func goesRoundTrip(_ value: HandWritten.JSONValue) throws -> Bool {
+        let (suite, key) = (DefaultsSuite.inMemory(), DefaultKey<HandWritten.JSONValue?>("json", default: nil))
         try UserDefault(key, in: suite).store.save(value)
         let stored = try #require(suite[DefaultKey<PropertyList?>("json")])
         return try UserDefault(key, in: .inMemory(["json": stored])).store.load() == value
@@ -390,13 +312,13 @@ extension CodingErrorTests {
 
     // In a debug build the coder takes up to 4 KB of stack for each value.
     @Test(arguments: [32, 60, 64]) func aValueInTheFormOfAnotherOneAddsNoLevel(levels: Int) {
-        #expect(withSmallStack(kilobytes: 4096) { (try? Self.goesRoundTrip(JSON(levels: levels))) == true })
+        #expect(withSmallStack(kilobytes: 4096) { (try? Self.goesRoundTrip(Self.json(levels: levels))) == true })
     }
 
     @Test func oneLevelTooManyIsNamed() {
         let error = withSmallStack(kilobytes: 4096) { () -> DefaultsError? in
             do {
-                _ = try Self.goesRoundTrip(JSON(levels: 65))
+                _ = try Self.goesRoundTrip(Self.json(levels: 65))
                 return nil
             } catch {
                 return error as? DefaultsError

@@ -41,17 +41,6 @@ extension DefaultConvertibleTests {
         static let key = "byBoth"
         case zero, one
     }
-    enum ByRawAndCodingByHand: Int, DefaultConvertible, Codable {
-        static let key = "byRawAndCodingByHand"
-        case zero, one
-        init(from decoder: any Decoder) throws {
-            self = try decoder.singleValueContainer().decode(String.self) == "eins" ? .one : .zero
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(self == .one ? "eins" : "null")
-        }
-    }
     struct Flags: OptionSet, DefaultConvertible {
         static let key = "flags"
         let rawValue: Int
@@ -111,13 +100,6 @@ extension DefaultConvertibleTests {
         #expect(try store(CodableFlags(rawValue: 200), as: 200).rawValue == 200)
     }
 
-    @Test func handWrittenCodingTakesPrecedenceOverTheRawValue() throws {
-        #expect(try store(ByRawAndCodingByHand.one, as: "eins") == .one)
-        #expect(try store(ByRawAndCodingByHand.zero, as: "null") == .zero)
-        // As it was stored before the type had a coding of its own.
-        #expect(ByRawAndCodingByHand(1) == .one)
-    }
-
     @Test func genericTypesConvertByWhatTheyHold() throws {
         #expect(try store(Box(content: 5), as: ["content": 5]) == Box(content: 5))
         #expect(try store(Box(content: ["a"]), as: ["content": ["a"]]) == Box(content: ["a"]))
@@ -138,35 +120,6 @@ extension DefaultConvertibleTests {
         #expect(Level([1.0]) == nil)
         #expect(Box<Int>(["content": "a"]) == nil)
         #expect(CodableFlags(256) == nil)
-    }
-
-    @Test func directCallsYieldPlainObjects() throws {
-        let object = try #require(ByCodable().serialize() as? [String: Any])
-        #expect(object["on"] as? Bool == true)
-        #expect(object["share"] as? Double == 0.5)
-        #expect(object["date"] as? Date == Date(timeIntervalSinceReferenceDate: 0.1))
-        #expect(object["names"] as? [String] == ["a", "$null", "$$null"])
-        #expect(ByCodable(object) == ByCodable())
-        #expect(ByRawValue.large.serialize() as? String == "large")
-        #expect(ByRawValue("large" as Any) == .large)
-        #expect(ByBoth.one.serialize() as? Int == 1)
-        #expect(ByBoth(1 as Int8) == .one)
-        #expect(ByRawAndCodingByHand.one.serialize() as? String == "eins")
-        #expect((Flags.second).serialize() as? Int == 2)
-        #expect(Flags(3) == [.first, .second])
-        let box = try #require(Box(content: UInt64.max).serialize() as? [String: Any])
-        #expect(box["content"] as? UInt64 == .max)
-        #expect((Reference(name: "a").serialize() as? [String: Any])?["name"] as? String == "a")
-        #expect(Reference(["name": "b"])?.name == "b")
-    }
-
-    @Test func errorsOfTheCoderReachTheCaller() throws {
-        let suite = DefaultsSuite.inMemory(["byCodable": ["on": true, "share": 1, "date": 5]])
-        let error = #expect(throws: DefaultsError.self) { try PersistentStore<ByCodable>(in: suite).load() }
-        #expect(error?.kind == .unreadable)
-        #expect(error?.key == "byCodable")
-        #expect(error?.type == "ByCodable")
-        #expect(error?.path == ["date"])
     }
 
     struct OptionalName: RawRepresentable, DefaultConvertible, Equatable {
@@ -216,15 +169,6 @@ extension DefaultConvertibleTests {
             }
         }
     }
-    final class ClassByHand: DefaultConvertible {
-        static let key = "classByHand"
-        let name: String
-        init?(_ object: Any) {
-            guard let name = object as? String else { return nil }
-            self.name = name
-        }
-        func serialize() -> Any { name }
-    }
     final class ObjectByHand: NSObject, DefaultConvertible {
         static let key = "objectByHand"
         let name: String
@@ -251,7 +195,6 @@ extension DefaultConvertibleTests {
         #expect(try store(value, as: ["volume": 0.5, "inner": inner, "kind": 1]) == value)
         #expect(try store(EnumByHand.on(3), as: 3) == .on(3))
         #expect(try store(EnumByHand.off, as: 0) == .off)
-        #expect(try store(#require(ClassByHand("a")), as: "a").name == "a")
         #expect(try store(#require(ObjectByHand("a")), as: "a").name == "a")
         #expect(try store(GenericByHand(contents: [ByBoth.one, .zero]), as: [1, 0]).contents == [.one, .zero])
         let twice = GenericByHand(contents: [GenericByHand(contents: [ByBoth.one])])
@@ -311,18 +254,6 @@ extension DefaultConvertibleTests {
         #expect(
             try UserDefault(DefaultKey<OnlyReadsRaw?>("onlyReadsRaw", default: nil), in: suite).store.load()
                 == .some(.one))
-    }
-
-    @Test func aKeyUsesTheConversionOfItsType() throws {
-        let suite = DefaultsSuite.inMemory()
-        suite[DefaultKey("a", default: OnlySerializes())] = OnlySerializes(a: 2)
-        suite[DefaultKey<OnlySerializes?>("b", default: nil)] = OnlySerializes(a: 3)
-        suite[DefaultKey("c", default: EnumByHand.off)] = .on(4)
-        suite[DefaultKey<EnumByHand?>("d")] = .on(5)
-        #expect(suite[DefaultKey<PropertyList?>("a")] == ["a": 2, "writtenByHand": true])
-        #expect(suite[DefaultKey<PropertyList?>("b")] == ["a": 3, "writtenByHand": true])
-        #expect(suite[DefaultKey<PropertyList?>("c")] == 4)
-        #expect(suite[DefaultKey<PropertyList?>("d")] == 5)
     }
 }
 

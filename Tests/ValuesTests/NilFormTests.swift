@@ -70,22 +70,21 @@ struct NilFormTests {
         var number: Int?
     }
 
-    @Test func stringsAreDistinct() throws { try expectDistinct(Self.strings) }
-    @Test func optionalStringsAreDistinct() throws { try expectDistinct(Self.optionals) }
-    // A type that passes its encoder on to an optional of an optional loses a layer, as in JSON. A
-    // store refuses such a value: see `FoundationOracleTests`.
-    @Test func optionalsOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.twice, whenDelegated: false) }
-    @Test func threeLayersOfOptionalStringsAreDistinct() throws {
-        try expectDistinct(Self.thrice, whenDelegated: false)
-    }
-    @Test func optionalNumbersAreDistinct() throws { try expectDistinct([nil, 0, 1]) }
-    @Test func optionalsOfOptionalNumbersAreDistinct() throws {
-        try expectDistinct([.none, .some(nil), 0, 1] as [Int??], whenDelegated: false)
-    }
-    @Test func rawValuesAreDistinct() throws { try expectDistinct(Raw.allCases) }
-    @Test func optionalRawValuesAreDistinct() throws { try expectDistinct([nil] + Raw.allCases.map(Optional.some)) }
-    @Test func optionalArraysAreDistinct() throws {
+    @Test func valuesAndNilAreDistinct() throws {
+        try expectDistinct(Self.strings)
+        try expectDistinct(Self.optionals)
+        try expectDistinct([nil, 0, 1])
+        try expectDistinct(Raw.allCases)
+        try expectDistinct([nil] + Raw.allCases.map(Optional.some))
         try expectDistinct([nil, [], [nil], ["$null"], ["$$null"]] as [[String?]?])
+    }
+
+    /// A type that passes its encoder on to an optional of an optional loses a layer, as in JSON. A
+    /// store refuses such a value: see `FoundationOracleTests`.
+    @Test func optionalsOfOptionalsAreDistinct() throws {
+        try expectDistinct(Self.twice, whenDelegated: false)
+        try expectDistinct(Self.thrice, whenDelegated: false)
+        try expectDistinct([.none, .some(nil), 0, 1] as [Int??], whenDelegated: false)
     }
 
     @Test func optionalPropertiesAreDistinct() throws {
@@ -113,25 +112,6 @@ struct NilFormTests {
         try expectDistinct(values)
     }
 
-    @Test func nilAndStringsAreDistinctAsSettings() throws {
-        func check<Value: Codable & Hashable & Sendable>(_ values: [Value], _ missing: Value) throws {
-            for value in values {
-                let suite = DefaultsSuite.inMemory()
-                let key = DefaultKey("value", default: missing)
-                try UserDefault(key, in: suite).store.save(value)
-                #expect(suite[key] == value)
-            }
-        }
-        try check(Self.strings, "missing")
-        try check(Self.optionals, nil)
-        try check(Self.twice, .none)
-        try check(Self.thrice, .none)
-        try check(Raw.allCases, .plain)
-        try check([nil] + Raw.allCases.map(Optional.some), nil)
-        try check(Self.optionals.map(Property.init), Property(value: nil))
-        try check(Self.optionals.map(Wrapper.init), Wrapper(value: "missing"))
-    }
-
     @Test func theFormIsThatOfFoundation() throws {
         #expect(try PropertyList(encoding: ["a", nil]) == ["a", "$null"])
         #expect(try PropertyList(encoding: ["a": nil as Int?]) == ["a": "$null"])
@@ -146,30 +126,5 @@ struct NilFormTests {
     @Test func keysAreNotEscaped() throws {
         #expect(try PropertyList(encoding: ["$null": 1]) == ["$null": 1])
         #expect(try PropertyList(encoding: [Raw.null: 1]).decode([Raw: Int].self) == [.null: 1])
-    }
-
-    private struct Explicit: Codable, Equatable {
-        var a: Int?
-        enum Keys: String, CodingKey { case a, b }
-        init(a: Int?) { self.a = a }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Keys.self)
-            if let a { try container.encode(a, forKey: .a) } else { try container.encodeNil(forKey: .a) }
-        }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Keys.self)
-            #expect(container.contains(.a))
-            #expect(!container.contains(.b))
-            #expect(try container.decodeIfPresent(Int.self, forKey: .b) == nil)
-            #expect(throws: DecodingError.self) { try container.decodeNil(forKey: .b) }
-            a = try container.decodeNil(forKey: .a) ? nil : container.decode(Int.self, forKey: .a)
-            #expect(try container.decodeIfPresent(Int.self, forKey: .a) == a)
-        }
-    }
-
-    @Test func nilMayBeWrittenUnderAKey() throws {
-        #expect(try PropertyList(encoding: Explicit(a: nil)) == ["a": "$null"])
-        #expect(try PropertyList(encoding: Explicit(a: nil)).decode() == Explicit(a: nil))
-        #expect(try PropertyList(encoding: Explicit(a: 5)).decode() == Explicit(a: 5))
     }
 }

@@ -209,17 +209,6 @@ extension ShapeChangeTests {
         #expect(PersistentStore<ByHand>(in: suite).get() == ByHand(width: 5, height: 6))
     }
 
-    @Test func aHandWrittenConversionThatReadsNothingSetsTheValueAside() throws {
-        let stored: PropertyList = ["width": 3]
-        let suite = DefaultsSuite.inMemory(["Size": stored])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<ByHand>(in: suite)
-        #expect(store.get() == nil)
-        store.set(ByHand(width: 5, height: 6))
-        #expect(try suite.contents()["Size.unreadable"] == stored)
-        #expect(failures.kinds == [.unreadable, .unreadable])
-    }
-
     @Test func jsonDataBecomesNativeAndBack() throws {
         let (json, native) = (
             DefaultKey("a", default: Point(), form: .jsonData), DefaultKey("a", default: Point(), form: .propertyList)

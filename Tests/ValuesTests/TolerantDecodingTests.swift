@@ -39,22 +39,16 @@ private struct Config: DefaultConfig, Equatable {
 
 /// A struct with a number under each of many keys.
 private struct Numbers: Codable, Equatable {
-    struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-    static let keys = (0..<250).map { Key(stringValue: "p\($0)") }
+    static let keys = (0..<250).map { AnyKey(stringValue: "p\($0)") }
     var values: [Int]
 
     init() { values = Self.keys.map { _ in 0 } }
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
+        let container = try decoder.container(keyedBy: AnyKey.self)
         values = try Self.keys.map { try container.decode(Int.self, forKey: $0) }
     }
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
+        var container = encoder.container(keyedBy: AnyKey.self)
         for (key, value) in zip(Self.keys, values) { try container.encode(value, forKey: key) }
     }
 }
@@ -155,20 +149,6 @@ struct TolerantDecodingTests {
         #expect(suite[DefaultKey("Config", default: Config(), form: .jsonData)] == expected)
     }
 
-    @Test func datesAndBytesOfJSONAreReadBesideAFault() throws {
-        var config = Config()
-        config.taken = Date(timeIntervalSinceReferenceDate: 77.25)
-        config.thumbnail = Data([7, 8, 9])
-        config.lens = Lens(zoom: 0.1, name: "$null")
-        config.flash = Flash(power: 1)
-        let json = try String(decoding: JSONEncoder().encode(config), as: UTF8.self)
-            .replacingOccurrences(of: "\"photo\"", with: "\"hologram\"")
-        let suite = DefaultsSuite.inMemory(["Config": .data(Data(json.utf8))])
-        suite.onFailure = { _ in }
-        config.recent = []
-        #expect(PersistentStore<Config>(in: suite).value == config)
-    }
-
     @Test func eachFaultIsReportedOnce() throws {
         let suite = DefaultsSuite.inMemory(["Config": ["mode": "hologram", "on": 3, "future": 1]])
         let failures = Failures(of: suite)
@@ -178,39 +158,6 @@ struct TolerantDecodingTests {
         try store.update { $0.lens.zoom = 3 }
         for _ in 0..<3 { _ = store.value }
         #expect(failures.all.count == 2)
-    }
-
-    @Test func aDescriptionOfAFaultHoldsNoValue() throws {
-        let suite = DefaultsSuite.inMemory(["Config": ["mode": "secret", "byName": ["private": "hidden"]]])
-        let failures = Failures(of: suite)
-        _ = PersistentStore<Config>(in: suite).value
-        let text = failures.all.map { "\($0)" }.joined()
-        #expect(text.contains("mode") && !text.contains("secret"))
-        #expect(!text.contains("private") && !text.contains("hidden"))
-    }
-
-    @Test func keysWithADefaultAreTolerantToo() throws {
-        let suite = DefaultsSuite.inMemory([
-            "recent": ["video", "hologram"], "lens": ["zoom": "x", "name": "y"], "mode": "hologram",
-            "byName": ["a": 1, "b": "photo"],
-        ])
-        suite.onFailure = { _ in }
-        #expect(suite[DefaultKey<[Mode]>("recent", default: [])] == [.video])
-        #expect(suite[DefaultKey("lens", default: Lens(zoom: 7))] == Lens(zoom: 7, name: "y"))
-        #expect(suite[DefaultKey("mode", default: Mode.photo)] == .photo)
-        #expect(suite[DefaultKey<[String: Mode]>("byName", default: [:])] == ["b": .photo])
-    }
-
-    /// Such a dictionary is stored as an array of keys and values in turn.
-    @Test func keysAndValuesOfADictionaryKeepTheirPlaces() {
-        struct Pairs: DefaultConfig {
-            static let key = "Pairs"
-            var modes: [Mode: Mode] = [:]
-        }
-        let stored: PropertyList = ["photo", "video", "hologram", "video", "portrait", "photo"]
-        let suite = DefaultsSuite.inMemory(["Pairs": ["modes": stored]])
-        suite.onFailure = { _ in }
-        #expect(PersistentStore<Pairs>(in: suite).value.modes == [:])
     }
 
     @Test(arguments: ["text", 5, ["a", "b"]] as [PropertyList])
@@ -264,14 +211,12 @@ struct FaultNeighborTests {
         var on = true
         var text = Text()
         var count = 1
-        var size = 0.5
         var name = "name"
     }
     private struct Gallery: DefaultConfig, Equatable {
         static let key = "Gallery"
         var evens: [Even] = []
         var flashes: [Flash] = []
-        var flashByName: [String: Flash] = [:]
         var title = "title"
     }
 
@@ -291,78 +236,6 @@ struct FaultNeighborTests {
         #expect(failures.all.map(\.path) == [["count"]])
     }
 
-    /// A name and a list in one unkeyed container.
-    private struct Named: Codable, Equatable {
-        var name = "name"
-        var list: [Mode] = []
-        init(name: String = "name", list: [Mode] = []) { (self.name, self.list) = (name, list) }
-        init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            name = try container.decode(String.self)
-            list = try container.decode([Mode].self)
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.unkeyedContainer()
-            try container.encode(name)
-            try container.encode(list)
-        }
-    }
-    /// A name and a config in one unkeyed container.
-    private struct Tagged: Codable, Equatable {
-        var name = "name"
-        var flash = Flash(power: 1)
-        init(name: String = "name", flash: Flash = Flash(power: 1)) { (self.name, self.flash) = (name, flash) }
-        init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            name = try container.decode(String.self)
-            flash = try container.decode(Flash.self)
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.unkeyedContainer()
-            try container.encode(name)
-            try container.encode(flash)
-        }
-    }
-    private struct Album: DefaultConfig, Equatable {
-        static let key = "Album"
-        var tagged = Tagged()
-        var named = Named(name: "default", list: [.photo])
-        var byName: [String: [[Mode]]] = [:]
-        var on = true
-    }
-
-    @Test func aListInAContainerReadByHandLosesItsBadElements() throws {
-        let suite = DefaultsSuite.inMemory(["Album": ["named": ["a", ["video", 5, "photo"]], "on": false]])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<Album>(in: suite)
-        #expect(store.get() == Album(named: Named(name: "a", list: [.video, .photo]), on: false))
-        #expect(failures.all.map(\.path) == [["named", "1", "1"]])
-    }
-
-    @Test func aBadElementOfSuchAContainerIsThatOfTheDefault() throws {
-        let suite = DefaultsSuite.inMemory(["Album": ["named": [7, ["video"]], "on": false]])
-        #expect(PersistentStore<Album>(in: suite).get() == Album(on: false))
-    }
-
-    @Test func aConfigInSuchAContainerHasItsOwnDefaults() throws {
-        func read(_ stored: PropertyList) throws -> Tagged? {
-            let suite = DefaultsSuite.inMemory(["Album": ["tagged": stored]])
-            return PersistentStore<Album>(in: suite).get()?.tagged
-        }
-        #expect(try read(["a", 7]) == Tagged(name: "a", flash: Flash()))
-        #expect(
-            try read(["a", ["power": "x", "isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
-        #expect(try read(["a", ["isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
-    }
-
-    @Test func listsInListsOfADictionaryLoseTheirBadElements() throws {
-        let suite = DefaultsSuite.inMemory([
-            "Album": ["byName": ["a": [["video", "hologram"], 5, ["photo"]], "b": 7], "on": false]
-        ])
-        let read = try #require(PersistentStore<Album>(in: suite).get())
-        #expect(read == Album(byName: ["a": [[.video], [.photo]]], on: false))
-    }
-
     @Test func anErrorThatATypeCaughtIsNoFault() throws {
         let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
         let failures = Failures(of: suite)
@@ -376,16 +249,6 @@ struct FaultNeighborTests {
         let failures = Failures(of: suite)
         #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false, count: 7))
         #expect(failures.all.map(\.path) == [["text"]])
-    }
-
-    @Test func numbersOfJSONAreReadBesideAFault() throws {
-        for number in ["9007199254740993", "18446744073709551615", "0.1", "1e300", "4.9e-324", "-0.0"] {
-            let json = Data(#"{"size": \#(number), "count": "many"}"#.utf8)
-            let suite = DefaultsSuite.inMemory(["Sizes": .data(json)])
-            suite.onFailure = { _ in }
-            let plain = try JSONDecoder().decode([Double].self, from: Data("[\(number)]".utf8))[0]
-            #expect(PersistentStore<Sizes>(in: suite).value == Sizes(size: plain))
-        }
     }
 
     @Test func aNullOfJSONIsNoText() {
@@ -403,31 +266,14 @@ struct FaultNeighborTests {
         #expect(failures.all.map(\.reason) == ["expected Int, but a string is stored; this entry is left out"])
     }
 
-    @Test func theReasonOfAFaultInDataIsTheFault() throws {
-        let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"count": "many"}"#.utf8))])
-        let failures = Failures(of: suite)
-        _ = PersistentStore<Sizes>(in: suite).value
-        #expect(failures.all.map(\.reason) == ["expected Int, but a string is stored; the default is used instead"])
-    }
-
     /// A later version added `isOn`.
     @Test(arguments: [3, 150, 1_000]) func manyElementsMayLackAProperty(count: Int) throws {
         let suite = DefaultsSuite.inMemory([
-            "Gallery": [
-                "flashes": .array((0..<count).map { ["power": .integer(Int64($0))] }),
-                "flashByName": .dictionary(
-                    Dictionary(
-                        uniqueKeysWithValues: (0..<count).map {
-                            ("\($0)", ["power": .integer(Int64($0))])
-                        }
-                    )),
-            ]
+            "Gallery": ["flashes": .array((0..<count).map { ["power": .integer(Int64($0))] })]
         ])
         let failures = Failures(of: suite)
         let store = PersistentStore<Gallery>(in: suite)
         #expect(store.value.flashes == (0..<count).map { Flash(power: $0) })
-        #expect(store.value.flashByName.count == count)
-        #expect(store.value.flashByName["2"] == Flash(power: 2))
         try store.update { $0.flashes.append(Flash(power: -1)) }
         #expect(store.value.flashes.count == count + 1)
         #expect(failures.all.isEmpty)
@@ -463,116 +309,5 @@ extension TolerantDecodingTests {
         let expected = stored.merging(["new": ["zoom": 1.0, "name": "main"]]) { $1 }
         #expect(try suite.contents()["lenses"] == .dictionary(expected))
         #expect(suite[key] == ["new": Lens()])
-    }
-
-    /// Copies would take quadratic time in a collection with many faults.
-    @Test func aChangeOfAPartCopiesNothingAroundIt() {
-        var tree: PropertyList = ["list": [["a": 0]]]
-        func change(to number: Int) -> [UnsafeRawPointer?] {
-            let result: Void? = tree.edit(["list", "0", "a"]) { part, _ in part = .integer(Int64(number)) }
-            #expect(result != nil)
-            guard case .dictionary(let entries) = tree, case .array(let elements)? = entries["list"],
-                case .dictionary(let inner)? = elements.first
-            else { return [] }
-            #expect(inner == ["a": .integer(Int64(number))])
-            return [
-                unsafeBitCast(entries, to: UnsafeRawPointer.self), unsafeBitCast(inner, to: UnsafeRawPointer.self),
-                elements.withUnsafeBytes(\.baseAddress),
-            ]
-        }
-        // The first change may copy a constant.
-        let before = change(to: 1)
-        #expect(before.count == 3)
-        #expect(change(to: 2) == before)
-    }
-}
-
-/// Entries that a newer version of the program stored, and that this one does not know, survive its
-/// writes.
-struct UnknownEntriesTests {
-    private let newer: PropertyList = [
-        "on": false, "mode": "hologram", "hdr": true, "lens": ["zoom": 2.0, "name": "x", "coated": 1],
-        "flash": ["power": 1, "color": "red"], "lenses": [["zoom": 1.0, "name": "a", "serial": 5]],
-    ]
-
-    private func stored(_ suite: DefaultsSuite) throws -> [String: PropertyList] {
-        guard case .dictionary(let entries)? = try suite.contents()["Config"] else { return [:] }
-        return entries
-    }
-
-    @Test(arguments: Backend.allCases) func aWriteKeepsWhatItDoesNotKnow(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite.onFailure = { _ in }
-            try suite.update { $0["Config"] = newer }
-            let store = PersistentStore<Config>(in: suite)
-            for zoom in [3.0, 4.0] {
-                try store.update { $0.lens.zoom = zoom }
-                let entries = try stored(suite)
-                #expect(entries["hdr"] == true)
-                #expect(entries["mode"] == "hologram", "the value was not changed by this version")
-                #expect(entries["lens"] == ["zoom": .double(zoom), "name": "x", "coated": 1])
-                #expect(entries["flash"] == ["power": 1, "color": "red"], "what it lacks follows its default")
-                #expect(entries["lenses"] == [["zoom": 1.0, "name": "a", "serial": 5]], "an array that stays")
-                #expect(store.value.lens.zoom == zoom)
-                #expect(store.value.mode == .photo)
-            }
-            #expect(try suite.keys() == ["Config"], "nothing had to be set aside")
-            let before = try suite.contents()["Config"]
-            try store.update { $0.lenses[0].name = "b" }
-            #expect(try stored(suite)["lenses"] == [["zoom": 1.0, "name": "b"]], "an array that changes")
-            #expect(try stored(suite)["hdr"] == true)
-            #expect(try suite.contents()["Config.unreadable"] == before)
-        }
-    }
-
-    @Test func keysOfADictionaryAreNotKept() throws {
-        let suite = DefaultsSuite.inMemory(["names": ["a": 1, "b": 2]])
-        let names = DefaultKey<[String: Int]>("names", default: [:])
-        suite[names] = ["a": 1]
-        #expect(suite[names] == ["a": 1])
-    }
-
-    @Test func aMigrationDropsWhatItDoesNotWrite() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        suite.onFailure = { _ in }
-        var migrator = DefaultsMigrator()
-        migrator.register("drop") { $0[Config.self] = Config() }
-        try suite.migrate(migrator)
-        #expect(try suite.contents()["Config"] == [:], "what equals the default is not stored")
-        #expect(try suite.contents()["Config.unreadable"] == newer)
-    }
-
-    @Test func anArrayThatChangesIsCopiedOnce() throws {
-        let stored: PropertyList = [
-            ["zoom": 1.0, "name": "a", "serial": 5], ["zoom": 2.0, "name": "b", "serial": 6],
-        ]
-        let suite = DefaultsSuite.inMemory(["lenses": stored])
-        let failures = Failures(of: suite)
-        let key = DefaultKey<[Lens]>("lenses", default: [])
-        suite[key] = suite[key]
-        #expect(try suite.contents()["lenses"] == stored, "an equal value keeps all entries")
-        #expect(failures.all.isEmpty)
-        for name in ["c", "d"] { try suite.update(key) { $0.append(Lens(name: name)) } }
-        #expect(suite[key].map(\.name) == ["a", "b", "c", "d"])
-        #expect(try suite.contents()["lenses.unreadable"] == stored)
-        #expect(try suite.contents()["lenses.unreadable-2"] == nil)
-        #expect(failures.kinds == [.unreadable])
-        #expect(failures.all.first?.reason.contains("kept under “lenses.unreadable”") == true)
-    }
-
-    @Test func anotherProcessMayAddEntriesLater() throws {
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
-        let suite = try DefaultsSuite(file: file)
-        let store = PersistentStore<Config>(in: suite)
-        try store.update { $0.on = false }
-        let other = DefaultsSuite(backend: FileBackend(path: file.path))
-        try other.update { contents in
-            guard case .dictionary(var entries)? = contents["Config"] else { return }
-            entries["later"] = 7
-            contents["Config"] = .dictionary(entries)
-        }
-        try store.update { $0.on = true }
-        #expect(try stored(suite)["later"] == 7)
     }
 }

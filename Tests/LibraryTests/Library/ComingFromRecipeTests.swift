@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-private let lastChange = DefaultKey("lastChange", default: Date.distantPast)
-
 /// The code of the article *Coming from Apple's API, Defaults or swift-sharing*, for Defaults.
 struct ComingFromDefaultsTests {
     nonisolated func readJSONText(of keys: [String], in contents: inout SuiteContents) {
@@ -29,9 +27,8 @@ struct ComingFromDefaultsTests {
         }
     }
 
-    @Test(arguments: ["func readJSONText", "suite.observeAll"])
-    func thePageShowsTheCodeOfThisFile(_ text: String) throws {
-        #expect(try article("ComingFromOtherLibraries", shows: text))
+    @Test func thePageShowsTheCodeOfThisFile() throws {
+        #expect(try article("ComingFromOtherLibraries", shows: "func readJSONText"))
     }
 
     private struct User: Codable, Hashable {
@@ -79,34 +76,6 @@ struct ComingFromDefaultsTests {
         try check(.array([text(Mode.dark)]), is: [Mode.dark], insteadOf: [])
         let url = try #require(URL(string: "https://example.com/a"))
         try check(.dictionary(["a": text(url)]), is: ["a": url], insteadOf: [:])
-    }
-
-    @Test func anObserverThatWritesEndsIfItChecksWhatChanged() {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        let calls = Guarded(0)
-        let counter = suite.observeAll { _ in calls.withLock { $0 += 1 } }
-        let token = suite.observeAll { change in
-            if change.keys != ["lastChange"] { suite[lastChange] = Date() }
-        }
-        suite[DefaultKey("name", default: "")] = "Ann"
-        #expect(suite[lastChange] > .distantPast)
-        #expect(calls.withLock { $0 } == 2)
-        #expect(failures.all == [])
-        for token in [token, counter] { token.cancel() }
-    }
-
-    @Test func anObserverThatCorrectsAValueIsCalledOnceMore() {
-        let suite = DefaultsSuite.inMemory()
-        let name = DefaultKey("name", default: "")
-        let names = Guarded<[String?]>([])
-        let token = suite.observe(name) { change in
-            names.withLock { $0.append(change.newValue) }
-            suite[name] = "Ann"
-        }
-        suite[name] = "ann"
-        #expect(names.withLock { $0 } == ["ann", "Ann"])
-        token.cancel()
     }
 }
 
@@ -161,7 +130,7 @@ struct ComingFromSwiftSharingTests {
         #expect(failures.all == [])
     }
 
-    @Test func nilRestoresTheDefaultAndEachDeclarationHasItsOwn() {
+    @Test func eachDeclarationHasItsOwnDefault() {
         let suite = DefaultsSuite.inMemory()
         let first = UserDefault<String?>("name", default: "Ann", in: suite)
         let second = UserDefault<String?>("name", default: "Ben", in: suite)
@@ -170,9 +139,6 @@ struct ComingFromSwiftSharingTests {
         #expect(second.value == "Cid")
         first.value = nil
         #expect(first.value == "Ann" && second.value == "Ben")
-        let nested = UserDefault<String??>("nested", default: "Ann", in: suite)
-        nested.value = .some(nil)
-        #expect(nested.value == .some(nil))
     }
 }
 

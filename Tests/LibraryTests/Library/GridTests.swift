@@ -101,6 +101,7 @@ enum Grid {
         + shapes("Double -0.0", -0.0, 1)
         + shapes("Float", Float(0.1), .infinity)
         + shapes("String", "$null", "e\u{301}\u{0} 🎛")
+        + shapes("String, empty", "", "a")
         + shapes("Data", Data(), Data([0, 255]))
         + shapes("Date", Date(timeIntervalSinceReferenceDate: 700_000_000), .distantPast)
         + shapes("Date with a fraction", Date(timeIntervalSinceReferenceDate: 0.1), .distantPast)
@@ -118,7 +119,7 @@ enum Grid {
                 "hand-written", "optional", DefaultKey<HandWritten?>("d", default: HandWritten(number: 7)), isEqual: ==),
         ]
 
-    /// The nine shapes, and arrays that contain `nil`. Shapes with room for two values contain
+    /// The ten shapes, and arrays that contain `nil`. Shapes with room for two values contain
     /// both.
     private static func shapes<Value: Codable & Hashable & Sendable>(
         _ kind: String, _ first: Value, _ second: Value
@@ -134,6 +135,7 @@ enum Grid {
             cell("value", first),
             cell("optional", Optional(first)),
             cell("array", [first, second]),
+            cell("empty array", [Value]()),
             cell("optional array", Optional([first, second])),
             cell("array of optionals", [first, nil, second]),
             cell("nested array", [[first], [], [first, second]]),

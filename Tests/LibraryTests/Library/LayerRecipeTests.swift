@@ -115,12 +115,8 @@ struct LayerRecipeTests {
     }
 
     @Test func valuesOfADeviceManagementServerAreInForce() throws {
-        volatileDomains.lock()
         let registered = UserDefaults.standard.volatileDomain(forName: UserDefaults.registrationDomain)
-        defer {
-            UserDefaults.standard.setVolatileDomain(registered, forName: UserDefaults.registrationDomain)
-            volatileDomains.unlock()
-        }
+        defer { UserDefaults.standard.setVolatileDomain(registered, forName: UserDefaults.registrationDomain) }
         UserDefaults.standard.register(defaults: ["com.apple.configuration.managed": ["limit": 9]])
         suite.layers = [try deviceManagementLayer(), .stored]
         #expect(limit.value == 9 && limit.isManaged)

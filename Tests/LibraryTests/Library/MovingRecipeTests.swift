@@ -99,24 +99,6 @@ struct MovingRecipeTests {
                 }
             }
         }
-
-        @Test(.ownFile) func aRenamedProgramFindsItsSettings() async throws {
-            // The old program.
-            let file = URL(filePath: ownFolder + "/old-camera.defaults")
-            let old = try DefaultsSuite(file: file)
-            old[.mode] = "video"
-            for _ in 1...2 {
-                await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    DefaultsSuite.standardName = "com.example.camera"
-                    try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
-                    try #require(DefaultsSuite.standard[.mode] == "video")
-                    try #require(DefaultsSuite.standard.location == folder + "/com.example.camera.defaults")
-                    try #require(DefaultsSuite(name: "old-camera").keys() == [])
-                }
-            }
-        }
     #endif
 
     @Test func twoVersionsKeepTwoPlacesInStep() throws {

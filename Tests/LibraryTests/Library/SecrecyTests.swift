@@ -99,17 +99,6 @@ struct SecrecyTests {
         }
     }
 
-    @Test func aDumpOfAnErrorShowsItsFields() {
-        let error = DefaultsError(.refused, key: "rows", type: "URL", path: ["1"], reason: "not a type")
-        var dumped = ""
-        dump(error, to: &dumped)
-        for field in ["kind", "key", "type", "path", "reason"] { #expect(dumped.contains(" \(field): ")) }
-        var copy = error
-        (copy.key, copy.type, copy.path, copy.reason) = (nil, "Int", [], "none")
-        #expect(copy == DefaultsError(.refused, type: "Int", reason: "none"))
-        #expect(error.key == "rows" && error.path == ["1"])
-    }
-
     private struct Settings {
         @UserDefault var text: String
         init(_ suite: DefaultsSuite) { _text = UserDefault("token", default: "", in: suite) }

@@ -80,19 +80,4 @@ struct UndoRecipeTests {
         try changes.undo()
         #expect(try suite.contents() == ["volume": 9])
     }
-
-    @Test func aChangeThatThrowsIsNoStep() throws {
-        struct Stop: Error {}
-        let suite = DefaultsSuite.inMemory()
-        let changes = UndoableChanges(suite)
-        try changes.make { $0[volume] = 7 }
-        #expect(throws: Stop.self) {
-            try changes.make { contents in
-                contents[volume] = 8
-                throw Stop()
-            }
-        }
-        try changes.undo()
-        #expect(try suite.contents() == [:])
-    }
 }

@@ -107,27 +107,6 @@
             #expect(try suite.faults(.tint).map(\.kind) == [.unreadable])
         }
 
-        @Test func anArchiveThatIsCutOffIsUnreadable() throws {
-            let data = try NSKeyedArchiver.archivedData(withRootObject: ArchivedTint(0.25), requiringSecureCoding: true)
-            for count in stride(from: 0, to: data.count - 20, by: 20) {
-                let suite = DefaultsSuite.inMemory(["tint": .data(data.prefix(count))])
-                #expect(try suite.faults(.tint).map(\.kind) == [.unreadable])
-            }
-        }
-
-        @Test func anEqualObjectIsNoChange() throws {
-            let suite = DefaultsSuite.inMemory()
-            suite[.tint] = ArchivedTint(0.25)
-            let reds = Guarded<[Double]>([])
-            let token = suite.observe(.tint) { change in reds.withLock { $0.append(change.newValue?.red ?? -1) } }
-            suite[.tint] = ArchivedTint(0.25)
-            try suite.update(.tint) { $0 = ArchivedTint(0.25) }
-            suite[.tint] = ArchivedTint(0.5)
-            suite.remove(.tint)
-            token.cancel()
-            #expect(reds.withLock { $0 } == [0.5, 0])
-        }
-
         @Test func anObjectIsChangedByAnUpdateOnly() throws {
             let suite = DefaultsSuite.inMemory()
             let setting = UserDefault(.tint, in: suite)

@@ -31,22 +31,6 @@ struct IsolationTests {
         #expect(Self.model.zoom == Double(number))
         #expect(try DefaultsSuite.standard.keys().count == 3)
     }
-
-    @Test(.isolatedDefaults(["isolation.volume": 7, "isolation.zoom": 2.5]))
-    func aTestStartsWithTheGivenContents() throws {
-        #expect(Settings.volume.value == 7)
-        #expect(Self.model.zoom == 2.5)
-        #expect(try DefaultsSuite.standard.keys().count == 2)
-    }
-
-    @Test func theFunctionIsolatesAsWell() throws {
-        Settings.volume.value = 2
-        withIsolatedDefaults(["isolation.volume": 3]) {
-            #expect(Settings.volume.value == 3)
-            Settings.volume.value = 4
-        }
-        #expect(Settings.volume.value == 2)
-    }
 }
 
 #if os(macOS) || os(Linux)
@@ -76,10 +60,10 @@ struct IsolationTests {
             }
         }
 
-        @Test(arguments: Check.allCases) func useOutsideOfATestIsRecordedWithItsKey(check: Check) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
+        @Test(.ownFile, arguments: Check.allCases)
+        func useOutsideOfATestIsRecordedWithItsKey(check: Check) async throws {
             let issues = await CollectedIssues.awaiting {
-                await #expect(processExitsWith: .success) { [folder = folder.path as String, check = check as Check] in
+                await #expect(processExitsWith: .success) { [folder = ownFolder as String, check = check as Check] in
                     unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     try await check.run()
@@ -92,7 +76,6 @@ struct IsolationTests {
                 let start = key.map { "“\($0)” of the standard suite was" } ?? "The standard suite was"
                 #expect(texts.count { $0.hasPrefix(start) } == 1)
             }
-            try FileManager.default.removeItem(at: folder)
         }
 
         private static func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result
@@ -152,9 +135,8 @@ struct IsolationTests {
             }
         }
 
-        @Test(.isolatedDefaults) func anIsolatedTestMayNameTheStandardSuite() async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+        @Test(.isolatedDefaults, .ownFile) func anIsolatedTestMayNameTheStandardSuite() async throws {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
                 unsetenv("TYPED_DEFAULTS_STANDARD")
                 setenv("XDG_CONFIG_HOME", folder, 1)
                 withIsolatedDefaults {
@@ -166,12 +148,10 @@ struct IsolationTests {
                 let files = try QuarantineTests.files()
                 #expect(files == [])
             }
-            try FileManager.default.removeItem(at: folder)
         }
 
-        @Test func anEnvironmentVariableKeepsTheStandardSuiteInMemory() async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+        @Test(.ownFile) func anEnvironmentVariableKeepsTheStandardSuiteInMemory() async throws {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
                 unsetenv("TYPED_DEFAULTS_STANDARD")
                 setenv("XDG_CONFIG_HOME", folder, 1)
                 setenv("TYPED_DEFAULTS_STANDARD", "memory", 1)
@@ -183,7 +163,6 @@ struct IsolationTests {
                 #expect(files == [])
                 withIsolatedDefaults { #expect(Settings.volume.value == 1) }
             }
-            try FileManager.default.removeItem(at: folder)
         }
     }
 #endif

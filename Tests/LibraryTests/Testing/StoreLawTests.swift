@@ -25,14 +25,6 @@ struct StoreLawTests {
         #expect(broken == [law])
     }
 
-    @Test(arguments: StoreLaw.persistent) func theStoreWithoutAFaultBreaksNone(law: StoreLaw) async throws {
-        try await law.verify {
-            WrongStore(breaking: nil)
-        } reopening: {
-            $0.reopened()
-        }
-    }
-
     @Test func namesAreUnique() {
         #expect(Set(StoreLaw.persistent).count == StoreLaw.persistent.count)
         #expect(StoreLaw.persistent.count == StoreLaw.all.count + 3)

@@ -39,13 +39,6 @@ final class WrongBackend: DefaultsBackend {
         Array((law == .keysAreComparedByTheirBytes ? key.precomposedStringWithCanonicalMapping : key).utf8)
     }
 
-    /// Lets other threads run until one of them has done something, or for a short time.
-    private func yield(until isSo: () -> Bool) {
-        // On a busy machine one call takes as long as the time slices of the other threads.
-        let deadline = DispatchTime.now() + .milliseconds(5)
-        for _ in 0..<1_000 where !isSo() && .now() < deadline { sched_yield() }
-    }
-
     func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
         place.state.withLock { state in
             state.reads += 1
@@ -91,7 +84,7 @@ final class WrongBackend: DefaultsBackend {
             for edit in edits {
                 apply([edit])
                 let reads = place.state.withLock { $0.reads }
-                yield { place.state.withLock { $0.reads > reads + 4 } }
+                yieldThread { place.state.withLock { $0.reads > reads + 4 } }
             }
         case .updatesAreExclusive? where !isShared && commits == 50 && edits[0].key == "number":
             place.state.withLock { $0.commits.append((ObjectIdentifier(self), [])) }

@@ -5,6 +5,13 @@ import TypedDefaults
 
 @testable import TypedDefaultsTesting
 
+/// Lets other threads run until one of them has done something, or for a short time.
+func yieldThread(until isSo: () -> Bool) {
+    // On a busy machine one call takes as long as the time slices of the other threads.
+    let deadline = DispatchTime.now() + .milliseconds(5)
+    for _ in 0..<1_000 where !isSo() && .now() < deadline { sched_yield() }
+}
+
 /// A store that breaks one law and keeps all others.
 final class WrongStore: DefaultStoreType {
     /// The state that all stores on one storage share.
@@ -53,13 +60,6 @@ final class WrongStore: DefaultStoreType {
                 if newValue { threads.insert(CurrentThread.id) } else { threads.remove(CurrentThread.id) }
             }
         }
-    }
-
-    /// Lets other threads run until one of them has done something, or for a short time.
-    private func yield(until isSo: () -> Bool) {
-        // On a busy machine one call takes as long as the time slices of the other threads.
-        let deadline = DispatchTime.now() + .milliseconds(5)
-        for _ in 0..<1_000 where !isSo() && .now() < deadline { sched_yield() }
     }
 
     func get() -> LawSample? {
@@ -118,7 +118,7 @@ final class WrongStore: DefaultStoreType {
                 state.torn?.text = value.text
                 return state.reads
             }
-            yield { state.withLock { $0.reads > reads } }
+            yieldThread { state.withLock { $0.reads > reads } }
             state.withLock { $0.torn = nil }
         case .observersHearEachChangeOnce? where wasSet && value == place.store.get():
             notify(DefaultChange(oldValue: value, newValue: value, kind: .set, origin: .local))
@@ -150,7 +150,7 @@ final class WrongStore: DefaultStoreType {
             let result = try marked { try body(&value) }
             if law == .writingInsideAnUpdateFailsAtOnce { return result }
             let old = place.store.get()
-            yield { place.store.get() != old }
+            yieldThread { place.store.get() != old }
             if let value { try place.store.save(value) } else { place.store.remove() }
             return result
         }

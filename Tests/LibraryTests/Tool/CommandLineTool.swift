@@ -81,6 +81,17 @@
                 errors: try String(contentsOf: urls[2], encoding: .utf8))
         }
 
+        /// Starts the program, whose output and errors are read while it runs.
+        static func start(_ arguments: String...) throws -> (process: Process, output: Pipe, errors: Pipe) {
+            let (process, output, errors) = (Process(), Pipe(), Pipe())
+            process.executableURL = program
+            process.arguments = arguments
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            return (process, output, errors)
+        }
+
         /// Beside the test bundle, which is the running program on Linux and an argument of it on
         /// macOS.
         static let program: URL? = CommandLine.arguments.lazy.compactMap { argument -> URL? in

@@ -4,7 +4,6 @@
     import Testing
 
     @testable import SettingsFile
-    @testable import SettingsFileInspection
     @testable import TypedDefaults
 
     /// Tests what the program prints and leaves behind when a suite is damaged or is being written.
@@ -64,45 +63,44 @@
             }
         }
 
-        struct Damage: CustomTestStringConvertible {
-            let testDescription: String
-            /// The keys that can still be read.
-            let keys: [String]
-            let damage: @Sendable (inout Data) -> Void
-
-            init(_ name: String, _ keys: [String], _ damage: @escaping @Sendable (inout Data) -> Void) {
-                (testDescription, self.keys, self.damage) = (name, keys, damage)
-            }
-        }
-
-        private static let damages = [
-            Damage("empty", []) { $0 = Data() },
-            Damage("only zeros", []) { $0 = Data(count: 4_096) },
-            Damage("another file", []) { $0 = Data(repeating: 0x41, count: 200) },
-            Damage("a newer version", []) { bytes in
-                bytes[8] = 2
-                let crc = bytes[..<60].withUnsafeBytes { CRC32C.checksum(of: $0) }
-                for index in 0..<4 { bytes[60 + index] = UInt8(truncatingIfNeeded: crc >> (8 * index)) }
-            },
-            Damage("the header", []) { $0[33] ^= 4 },
-            Damage("the first record", []) { $0[73] ^= 1 },
-            Damage("a length", []) { $0[64] ^= 0x20 },
-            Damage("the last record", ["a", "b"]) { $0[121] ^= 1 },
-            Damage("cut in a record", ["a", "b"]) { $0 = $0.prefix(122) },
-            Damage("cut after a record", ["a", "b"]) {
-                // All of it had been flushed.
-                $0[48] = 136
-                $0 = $0.prefix(112)
-            },
+        /// What is damaged, what `check` says, the keys that can still be read, and how.
+        private static let damages: [(String, [String], [String], @Sendable (inout Data) -> Void)] = [
+            ("empty", ["is empty"], [], { $0 = Data() }),
+            ("only zeros", ["holds only zeros"], [], { $0 = Data(count: 4_096) }),
+            ("another file", ["not a settings file"], [], { $0 = Data(repeating: 0x41, count: 200) }),
+            (
+                "a newer version", ["was written by a newer version"], [],
+                { bytes in
+                    bytes[8] = 3
+                    let checksum = RecordFormat.checksum(ofHeader: Array(bytes))
+                    for index in 0..<4 { bytes[60 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
+                }
+            ),
+            ("the header", ["header is damaged", "a = 1", "b = 2", "c = 3"], [], { $0[33] ^= 4 }),
+            ("the first record", ["no valid record at byte 64", "b = 2", "c = 3"], [], { $0[73] ^= 1 }),
+            ("a length", ["no valid record at byte 64", "b = 2", "c = 3"], [], { $0[64] ^= 0x20 }),
+            ("the last record", ["no valid record at byte 112"], ["a", "b"], { $0[121] ^= 1 }),
+            ("cut in a record", ["has 10 more bytes; perhaps it was copied"], ["a", "b"], { $0 = $0.prefix(122) }),
+            (
+                "cut after a record", ["ends at byte 112, although records up to byte 136 had been"], ["a", "b"],
+                {
+                    // All of it had been flushed.
+                    $0[48] = 136
+                    $0 = $0.prefix(112)
+                }
+            ),
         ]
 
-        @Test(arguments: damages) func readingADamagedSuiteChangesNothing(damage: Damage) throws {
+        @Test(arguments: damages)
+        func readingADamagedSuiteChangesNothing(
+            what: String, says: [String], keys: [String], body: @Sendable (inout Data) -> Void
+        ) throws {
             try CommandLineTool.run { tool throws in
                 let (file, backup) = (tool.file("camera"), tool.folder.appending(path: "backup.json"))
                 try fill(file)
                 #expect(try tool("export", "camera", backup.path).code == 0)
                 let good = try Data(contentsOf: backup)
-                let bytes = try self.damage(file, damage.damage)
+                let bytes = try damage(file, body)
                 func expectFailure(_ arguments: String..., says text: String) throws {
                     let outcome = try tool(arguments)
                     #expect(outcome.code == 3)
@@ -112,10 +110,10 @@
                 }
                 // The second time is no better than the first.
                 for _ in 0..<2 {
-                    let lines = damage.keys.enumerated().map { "\($1) = \($0 + 1)\n" }.joined()
+                    let lines = keys.enumerated().map { "\($1) = \($0 + 1)\n" }.joined()
                     try expectFailure("list", "camera", says: lines)
                     var contents: SuiteContents = [:]
-                    for (index, key) in damage.keys.enumerated() { contents[key] = .integer(.init(index + 1)) }
+                    for (index, key) in keys.enumerated() { contents[key] = .integer(.init(index + 1)) }
                     let json = String(decoding: contents.json(), as: UTF8.self) + "\n"
                     for arguments in [["list", "--json"], ["export"], ["export", "-"]] {
                         let outcome = try tool([arguments[0], "camera"] + arguments.dropFirst())
@@ -123,10 +121,16 @@
                     }
                     for (index, key) in ["a", "b", "c"].enumerated() {
                         try expectFailure(
-                            "get", "camera", key, says: damage.keys.contains(key) ? "\(index + 1)\n" : "")
+                            "get", "camera", key, says: keys.contains(key) ? "\(index + 1)\n" : "")
                     }
                     try expectFailure("export", "camera", backup.path, says: "")
                     try expectFailure("export", "camera", tool.folder.appending(path: "new.json").path, says: "")
+                }
+                let check = try tool("check", "camera")
+                #expect(check.code == 1)
+                for text in says { #expect(check.text.contains(text), "\(check.text)") }
+                for key in ["a", "b", "c"] where !says.contains(where: { $0.hasPrefix("\(key) =") }) {
+                    #expect(!check.text.contains("\(key) = "))
                 }
                 #expect(try Data(contentsOf: file) == bytes)
                 #expect(try Data(contentsOf: backup) == good)
@@ -176,16 +180,6 @@
             }
         }
 
-        @Test func aLinkToNoFileIsNoSuite() throws {
-            try CommandLineTool.run { tool throws in
-                #expect(symlink("target.defaults", tool.file("camera").path) == 0)
-                for command in ["list", "export", "check", "info"] {
-                    #expect(try tool(command, "camera").code == 1, "\(command)")
-                }
-                #expect(try tool.names == ["camera.defaults"])
-            }
-        }
-
         @Test func aValueOfANewerVersionIsMissedByEveryCommandThatNeedsIt() throws {
             try CommandLineTool.run { tool throws in
                 try fill(tool.file("camera"))
@@ -228,67 +222,6 @@
                 try suite.synchronize()
                 _ = try damage(file) { $0.replaceSubrange(1_024..., with: Data(count: $0.count - 1_024)) }
                 #expect(try tool("export", "camera").code == 3)
-            }
-        }
-
-        #if os(Linux)
-            /// A record that its writer has not committed is neither a value nor damage, whole or
-            /// not. A command needs no lock.
-            @Test(arguments: [["list"], ["get", "c"], ["export", "-"], ["check"]], [false, true])
-            func aCommandReadsBesideAWriter(arguments: [String], isWhole: Bool) throws {
-                try CommandLineTool.run { tool throws in
-                    let file = tool.file("camera")
-                    try fill(file)
-                    let before = try tool(arguments[0], file.path, arguments.count > 1 ? arguments[1] : "--json")
-                    let writer = try File.existingDirectory(tool.folder.path).file(file.lastPathComponent, .readWrite)
-                    #expect(try writer.tryLock())
-                    let bytes = try Data(contentsOf: file)
-                    let (crc, end) = try (
-                        bytes.withUnsafeBytes { Salvage.word(in: $0, at: 112 + 4) }, FileInspection(file: file).end
-                    )
-                    var record = RecordWriter()
-                    record.append(removalOf: "c")
-                    _ = record.finish(after: crc)
-                    try writer.write(record.withBytes { Array($0.prefix(isWhole ? $0.count : 9)) }, at: end)
-                    let outcome = try tool(arguments[0], file.path, arguments.count > 1 ? arguments[1] : "--json")
-                    #expect(outcome.code == before.code && outcome.text == before.text)
-                    #expect(outcome.errors == before.errors)
-                    writer.unlock()
-                }
-            }
-        #endif
-
-        @Test(
-            .enabled(
-                if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0, "root needs setpriv to give up its rights"),
-            arguments: [false, true])
-        func aSuiteThatCannotBeWrittenIsRead(isDamaged: Bool) throws {
-            try CommandLineTool.run { tool throws in
-                let file = tool.file("camera")
-                try fill(file)
-                if isDamaged { _ = try damage(file) { $0[121] ^= 1 } }
-                let bytes = try Data(contentsOf: file)
-                let program = tool.folder.appending(path: "program")
-                try FileManager.default.copyItem(at: #require(CommandLineTool.program), to: program)
-                #expect(chmod(program.path, 0o755) == 0 && chmod(file.path, 0o400) == 0)
-                if geteuid() == 0 { #expect(chown(file.path, 65_534, 65_534) == 0) }
-                #expect(chmod(tool.folder.path, 0o555) == 0)
-                defer { chmod(tool.folder.path, 0o700) }
-                let user = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
-                for arguments in ["list '\(file.path)'", "get '\(file.path)' a", "export '\(file.path)'"] {
-                    // A process that another test has just started may still have the copy open for
-                    // writing, so that it cannot be executed, which the shell reports as status
-                    // 126.
-                    var outcome = try tool.run(inShell: "exec \(user) '\(program.path)' \(arguments)")
-                    for _ in 0..<100 where outcome.code == 126 {
-                        usleep(50_000)
-                        outcome = try tool.run(inShell: "exec \(user) '\(program.path)' \(arguments)")
-                    }
-                    #expect(outcome.code == (isDamaged ? 3 : 0), "\(outcome.errors)")
-                    #expect(outcome.text.contains("1"))
-                }
-                #expect(try Data(contentsOf: file) == bytes)
-                #expect(try tool.names == ["camera.defaults", "program"])
             }
         }
     }

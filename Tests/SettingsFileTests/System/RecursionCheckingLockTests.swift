@@ -5,10 +5,6 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 struct RecursionCheckingLockTests {
     /// The tickets and times that threads record while they hold the lock.
     private final class Record: @unchecked Sendable {
@@ -60,26 +56,6 @@ struct RecursionCheckingLockTests {
         }
         #expect(refusal == .heldByCaller)
     }
-
-    /// Tests law 6 by public behavior: if each update takes a millisecond, no thread waits much
-    /// longer than the others take together.
-    @Test func manyWritersDoNotTimeOut() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-        onThreads(64) { _ in
-            for _ in 0..<60 {
-                do {
-                    try store.updateStored {
-                        $0 = ($0 ?? 0) + 1
-                        usleep(500)
-                    }
-                } catch {
-                    Issue.record(error)
-                }
-            }
-        }
-        #expect(store.get() == 64 * 60)
-    }
 }
 
 struct DeferredWorkTests {
@@ -109,36 +85,4 @@ struct DeferredWorkTests {
         order.wait { $0.count == 3 }
         #expect(order.withLock { $0 } == [1, 2, 4])
     }
-
-    #if canImport(Glibc) && !canImport(AppleFoundation)
-        @Test func withoutAThreadTheNextCallTriesAgain() async {
-            await #expect(processExitsWith: .success) {
-                // Root may start more threads than the limit.
-                if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
-                let (first, second) = (NSObject(), NSObject())
-                let ran = Guarded<[Int]>([])
-                func schedule(_ number: Int, for object: NSObject) {
-                    DeferredWork.schedule(for: ObjectIdentifier(object), after: .milliseconds(10)) {
-                        ran.withLock { $0.append(number) }
-                    }
-                }
-                // RLIMIT_NPROC, which Swift's C library module lacks.
-                let threads: __rlimit_resource_t = 6
-                var limit = rlimit()
-                getrlimit(threads, &limit)
-                let most = limit.rlim_cur
-                limit.rlim_cur = 0
-                setrlimit(threads, &limit)
-                schedule(1, for: first)
-                schedule(2, for: second)
-                usleep(50_000)
-                #expect(ran.withLock { $0 } == [])
-                limit.rlim_cur = most
-                setrlimit(threads, &limit)
-                schedule(3, for: first)
-                ran.wait { $0.count == 1 }
-                #expect(ran.withLock { $0 } == [3])
-            }
-        }
-    #endif
 }

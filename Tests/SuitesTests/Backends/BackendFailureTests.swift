@@ -1,4 +1,3 @@
-import Observation
 import TestSupport
 import Testing
 import TypedDefaults
@@ -54,21 +53,5 @@ struct BackendFailureTests {
         #expect(setting.value == 7 && !setting.isSet && setting.source == .defaultValue)
         #expect(try suite.contents().isEmpty)
         #expect(heard.all == [3, 7])
-    }
-
-    /// Observers report a value that they cannot read. A tracked read reports it itself.
-    @Test func aValueThatCannotBeReadIsReportedOnce() {
-        let key = DefaultKey("number", default: 0)
-        func suite() -> (DefaultsSuite, Failures) {
-            let suite = DefaultsSuite(backend: FailingBackend(.value))
-            return (suite, Failures(of: suite))
-        }
-        let (observed, failuresOfObserving) = suite()
-        let token = observed.observe(key) { _ in }
-        #expect(failuresOfObserving.kinds == [.unavailable])
-        token.cancel()
-        let (tracked, failuresOfTracking) = suite()
-        Guarded(0).track { _ = tracked[key] }
-        #expect(failuresOfTracking.kinds == [.unavailable])
     }
 }

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
-@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests the settings file. Two backends for one file act as two processes, because they share
@@ -40,18 +39,6 @@ struct FileBackendTests: SettingsFileTests {
             try commit("two")
             #expect(try changes(since: first) == ["one", "two"])
             #expect(try changes(since: second) == ["two"])
-        }
-    }
-
-    @Test func readingCreatesNoFileButDetectsANewOne() throws {
-        try withFile { file throws in
-            let (reader, writer) = (open(file), open(file))
-            #expect(reader[number] == 0)
-            #expect(try reader.keys() == [])
-            try reader.synchronize()
-            #expect(!FileManager.default.fileExists(atPath: file.path))
-            writer[number] = 1
-            #expect(reader[number] == 1)
         }
     }
 
@@ -136,26 +123,6 @@ struct FileBackendTests: SettingsFileTests {
         }
     #endif
 
-    /// Bytes that another program appends are no record.
-    @Test(arguments: [true, false])
-    func bytesBehindTheCommittedEndAreWrittenOver(isOpenBefore: Bool) throws {
-        try withFile { file throws in
-            let reader = open(file)
-            let writer = open(file)
-            writer[number] = 1
-            if isOpenBefore { #expect(reader[number] == 1) }
-            let bytes = try #require(FileManager.default.contents(atPath: file.path))
-            let end = RecordFormat.headerLength + RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
-            try overwrite(file, at: end, with: [1, 2, 3])
-            let failures = Failures(of: reader)
-            #expect(reader[number] == 1)
-            #expect(reader[DefaultKey("other", default: 5)] == 5)
-            #expect(failures.kinds == [])
-            try UserDefault(number, in: writer).store.save(2)
-            #expect(reader[number] == 2)
-        }
-    }
-
     // After a kill
 
     #if os(macOS) || os(Linux)
@@ -231,38 +198,6 @@ struct FileBackendTests: SettingsFileTests {
                 try reader.synchronize()
             }
         }
-
-        /// A background flush must not crash the process either.
-        @Test(.ownFile) func flushingATruncatedFileDoesNotCrash() async {
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                let backend = FileBackend(path: path)
-                for key in ["one", "two"] {
-                    let text = PropertyList.string(String(repeating: "x", count: 3_900))
-                    try backend.write([(key, text)])
-                }
-                #expect(truncate(path, 4_096) == 0)
-                try backend.synchronize()
-            }
-        }
-
-        /// Readers keep the values that they know, and writes fail.
-        @Test(.ownFile) func aFileThatGrowsBeyondTheLimitIsNotWritten() async {
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                let writer = DefaultsSuite(backend: FileBackend(path: path))
-                let key = DefaultKey("text", default: "")
-                writer[key] = "x"
-                let reader = DefaultsSuite(
-                    backend: FileBackend(
-                        path: path, durability: .process, timeout: .seconds(2), sizeLimit: 128 << 10))
-                #expect(reader[key] == "x")
-                for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
-                let store = UserDefault(key, in: reader).store
-                for _ in 0..<3 {
-                    #expect(store.get() == "x")
-                    #expect(fails(with: .unavailable) { try store.save("z") })
-                }
-            }
-        }
     #endif
 
     // Unusable files
@@ -281,35 +216,6 @@ struct FileBackendTests: SettingsFileTests {
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 #expect(FileManager.default.contents(atPath: file.path) == bytes)
             }
-        }
-    }
-
-    /// A power failure can leave the second half of a record after zeros. It was never committed.
-    @Test func dataAfterZerosIsCutOffWhenTheFileIsOpened() throws {
-        try withFile { file throws in
-            open(file)[number] = 1
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: 8_192)
-            try handle.write(contentsOf: Data([1, 2, 3]))
-            try handle.close()
-            let suite = open(file)
-            let failures = Failures(of: suite)
-            #expect(suite[number] == 1)
-            suite[number] = 2
-            #expect(failures.kinds == [])
-            #expect(try names(beside: file) == [file.lastPathComponent])
-            #expect(try #require(FileManager.default.contents(atPath: file.path)).count < 8_192)
-            #expect(try FileInspection(file: file).problems == [])
-            #expect(open(file)[number] == 2)
-        }
-    }
-
-    @Test func aLargeValueCanBeSetRepeatedly() throws {
-        try withFile { file throws in
-            let suite = open(file)
-            let store = UserDefault(DefaultKey("large", default: Data()), in: suite).store
-            for byte in 0..<6 { try store.save(Data(repeating: UInt8(byte), count: 15 << 20)) }
-            #expect(open(file)[DefaultKey("large", default: Data())].first == 5)
         }
     }
 

@@ -99,22 +99,6 @@ struct LaggingBackendTests {
         #expect(error?.reason.contains("each of the \(bodies) runs") == true)
     }
 
-    @Test func anErrorOfTheBodyEndsTheUpdate() throws {
-        struct Stop: Error {}
-        var bodies = 0
-        #expect(throws: Stop.self) {
-            try here.update(.number) { number in
-                bodies += 1
-                if bodies == 2 { throw Stop() }
-                there[.number] = 9
-                number = 10
-            }
-        }
-        #expect(try stored[.number] == 9)
-        try here.update(.number) { $0 += 1 }
-        #expect(try stored[.number] == 10)
-    }
-
     /// The body has read values of two commits, which were equal at any time.
     @Test func anErrorBecauseOfAnOutdatedValueIsNone() throws {
         struct Torn: Error {}
@@ -200,26 +184,7 @@ struct LaggingBackendTests {
         #expect(try stored == ["number": 5])
     }
 
-    @Test func anInterruptedMoveIsFinished() throws {
-        let destination = LaggingBackend(["number": 5])
-        #expect(try here.move(.all, to: DefaultsSuite(backend: destination)).moved == ["number"])
-        #expect(try stored.isEmpty)
-        #expect(try DefaultsSuite(backend: destination.peer()).contents() == ["number": 5])
-    }
-
     // What is read.
-
-    @Test func aChangeDuringACommitIsSeen() {
-        let (there, backend) = (there, backend)
-        let hook = CommitHook(backend) { outcome in
-            there[.number] = 9
-            backend.catchUp()
-            return outcome
-        }
-        let suite = DefaultsSuite(backend: hook)
-        suite[.number] = 6
-        #expect(suite[.number] == 9)
-    }
 
     /// A commit can wait for a long time for the other machines.
     @Test func readingDoesNotWaitForACommit() throws {

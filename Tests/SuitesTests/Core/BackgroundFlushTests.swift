@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import SettingsFile
 @testable import TypedDefaults
 
 /// Tests what happens after a background flush fails.
@@ -51,20 +50,6 @@ struct BackgroundFlushTests {
         #expect(backend.flushes.withLock { $0 } == 4)
         failures.wait { $0 == 3 }
         #expect(failures.withLock { $0 } == 3)
-    }
-
-    /// The work for one object, first with one delay and then with another one.
-    @Test(arguments: [(3_600, 0), (0, 3_600)])
-    func theEarlierWorkOfAnObjectRuns(first: Int, second: Int) {
-        let object = Failures(of: DefaultsSuite.inMemory())
-        let ran = Guarded<[Int]>([])
-        for delay in [first, second] {
-            DeferredWork.schedule(for: ObjectIdentifier(object), after: .seconds(delay)) {
-                ran.withLock { $0.append(delay) }
-            }
-        }
-        ran.wait { !$0.isEmpty }
-        #expect(ran.withLock { $0 } == [0])
     }
 
     #if os(macOS) || os(Linux)

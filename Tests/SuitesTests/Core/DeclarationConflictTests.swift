@@ -36,32 +36,12 @@ struct DeclarationConflictTests {
         #expect(all == [])
     }
 
-    @Test func twoTypesFromOneLineAreReported() {
-        func read<Value: Codable & Sendable>(_ value: Value, _ suite: DefaultsSuite) {
-            _ = suite[DefaultKey("name", default: value)]
-        }
-        let all = failures { suite in
-            for _ in 0..<2 { read(1, suite) }
-            read("", suite)
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
     @Test func twoTypesInAnUpdateAreReported() {
         let all = failures { suite in
             try? suite.update { contents in
                 _ = contents[DefaultKey("name", default: 1)]
                 _ = contents[DefaultKey("name", default: "")]
             }
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
-    @Test func twoTypesWithOneKeyAreReported() {
-        struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
-        let all = failures { suite in
-            _ = PersistentStore<CameraConfig>(in: suite)
-            _ = PersistentStore<Other>(in: suite)
         }
         #expect(all.map(\.kind) == [.conflict])
     }
@@ -79,26 +59,5 @@ struct DeclarationConflictTests {
             _ = suite[DefaultKey<PropertyList?>("set")]
         }
         #expect(all == [])
-    }
-
-    /// The deinit of a replaced object may read the suite, so no lock that a read needs may be
-    /// held.
-    @Test(.timeLimit(.minutes(5))) func aReplacedHandlerMayReadTheSuiteInItsDeinit() {
-        final class Dying: Codable, Sendable {
-            let suite: DefaultsSuite?
-            init(_ suite: DefaultsSuite) { self.suite = suite }
-            init(from decoder: any Decoder) throws { suite = nil }
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode("value")
-            }
-            deinit { if let suite { _ = suite[DefaultKey("other", default: 1)] } }
-        }
-        let suite = DefaultsSuite.inMemory()
-        for _ in 0..<3 { _ = UserDefault("name", default: Dying(suite), in: suite) }
-        let held = Guarded<Dying?>(Dying(suite))
-        suite.onFailure = { [dying = held.withLock { $0.take() }] _ in withExtendedLifetime(dying) {} }
-        suite.onFailure = { _ in }
-        #expect(suite[DefaultKey("other", default: 1)] == 1)
     }
 }

@@ -85,23 +85,6 @@ struct DeliveryTests {
         token.cancel()
     }
 
-    /// What a writer finds inside its own write belongs to others.
-    @Test func aWriterRunsNoHandlerOfAnExternalChange() throws {
-        let backend = SharedBackend(["volume": 1])
-        let suite = DefaultsSuite(backend: backend)
-        let (calls, heard) = (Calls(), Guarded<[Int]>([]))
-        let tokens = [
-            suite.observe(.volume) { change in heard.withLock { $0.append(change.newValue ?? -1) } },
-            suite.observe(.volume) { _ in calls.add("volume") },
-        ]
-        try backend.updateFromOutside { $0[.volume] = 2 }
-        suite[.volume] = 3
-        suite.waitForHandlers()
-        #expect(heard.withLock { $0 } == [2, 3])
-        #expect(!calls.names(on: Calls.thread).contains("volume") || calls.names.count == 2)
-        for token in tokens { token.cancel() }
-    }
-
     @Test func aHandlerThatWritesRunsTheHandlersOfItsWrite() {
         let suite = DefaultsSuite.inMemory()
         let calls = Calls()
@@ -154,44 +137,6 @@ struct DeliveryTests {
         other.cancel()
     }
 
-    @Test func anInitialCallDoesNotWaitForOtherHandlers() {
-        let suite = DefaultsSuite.inMemory()
-        let calls = Calls()
-        let first = suite.observe(.progress) { _ in calls.addAndWait("progress") }
-        Thread.detachNewThread { suite[.progress] = 1 }
-        calls.hasBegun.wait()
-        let heard = Guarded<[Int]>([])
-        let token = suite.observe(.volume, initial: true) { change in
-            heard.withLock { $0.append(change.newValue ?? -1) }
-            if change.kind == .initial { suite[.volume] = 7 }
-        }
-        #expect(heard.withLock { $0 } == [0])
-        calls.open()
-        suite.waitForHandlers()
-        #expect(heard.withLock { $0 } == [0, 7])
-        for token in [first, token] { token.cancel() }
-    }
-
-    @Test func aCancelledLoopGetsNoElementThatWaits() async {
-        let suite = DefaultsSuite.inMemory()
-        let (begun, count) = (DispatchSemaphore(value: 0), Guarded(0))
-        let loop = Task {
-            for await _ in suite.values(.volume) {
-                count.withLock { $0 += 1 }
-                begun.signal()
-                // Cancelled while the next element waits.
-                while !Task.isCancelled { await Task.yield() }
-            }
-        }
-        await Task.detached { Self.wait(for: begun) }.value
-        suite[.volume] = 1
-        suite.waitForHandlers()
-        loop.cancel()
-        await loop.value
-        #expect(count.withLock { $0 } == 1)
-    }
-    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
-
     /// Another thread writes during the call, and has returned when it ends.
     @Test(arguments: [false, true]) func aChangeDuringAnInitialCallIsNotLost(isInUpdate: Bool) throws {
         let (suite, outer) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
@@ -219,115 +164,11 @@ struct DeliveryTests {
         token?.cancel()
     }
 
-    /// The handlers of a thread inside an update of another suite do not hold up those of others.
-    @Test func aThreadInAnotherUpdateHoldsNobodyUp() throws {
-        let (suite, outer) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
-        let heard = Heard { note in suite.observe(.volume) { note($0.newValue) } }
-        try outer.update { _ in
-            suite[.volume] = 1
-            let (hasWritten, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            Thread.detachNewThread {
-                try? DefaultsSuite.inMemory().update { _ in
-                    suite[.volume] = 2
-                    hasWritten.signal()
-                    mayEnd.wait()
-                }
-            }
-            hasWritten.wait()
-            suite[.volume] = 3
-            mayEnd.signal()
-            heard.wait { $0.count == 3 }
-        }
-        #expect(heard.all == [1, 2, 3])
-    }
-
-    /// The second one must not return before the first one has ended the observation.
-    @Test func noCallBeginsAfterTwoThreadsHaveCancelled() {
-        let suite = DefaultsSuite.inMemory()
-        let isWriting = Guarded(true)
-        let ended = onThread {
-            var number = 0
-            while isWriting.withLock({ $0 }) {
-                number += 1
-                suite[.volume] = number
-            }
-        }
-        for _ in 0..<300 {
-            let (calls, counts) = (Guarded(0), Guarded<[Int]>([]))
-            let token = suite.observe(.volume) { _ in calls.withLock { $0 += 1 } }
-            onThreads(2) { _ in
-                token.cancel()
-                let count = calls.withLock { $0 }
-                counts.withLock { $0.append(count) }
-            }
-            usleep(200)
-            // One call may have begun.
-            #expect(calls.withLock { $0 } <= (counts.withLock { $0.min() } ?? 0) + 1)
-        }
-        isWriting.withLock { $0 = false }
-        ended.wait()
-    }
-
     // MARK: Several keys
-
-    @Test(arguments: Backend.allCases) func severalKeysAreOneChangeOfACommit(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let heard = Guarded<[String]>([])
-            let token = suite.observe(.volume, .theme, .progress, initial: true) { volume, theme, progress in
-                heard.withLock { $0.append("\(volume) \(theme) \(progress)") }
-            }
-            suite[.volume] = 1
-            suite[DefaultKey("other", default: 0)] = 1
-            try suite.update { contents in
-                contents[.volume] = 2
-                contents[.theme] = "dark"
-            }
-            suite.remove(.theme)
-            #expect(heard.withLock { $0 } == ["0 light 0", "1 light 0", "2 dark 0", "2 light 0"])
-            token.cancel()
-            suite[.volume] = 9
-            #expect(heard.withLock { $0.count } == 4)
-        }
-    }
-
-    @Test func valuesOfALayerAndUnreadableOnesAreObserved() throws {
-        let suite = DefaultsSuite.inMemory(["theme": 5])
-        suite.onFailure = { _ in }
-        suite.layers = [.values(["progress": 7]), .stored]
-        let heard = Guarded<[String]>([])
-        let token = suite.observe(.volume, .theme, .progress, initial: true) { volume, theme, progress in
-            heard.withLock { $0.append("\(volume) \(theme) \(progress)") }
-        }
-        try suite.update { contents in
-            contents[.volume] = 1
-            contents[.progress] = 1
-        }
-        suite.layers = [.values(["progress": 8, "volume": 9]), .stored]
-        #expect(heard.withLock { $0 } == ["0 light 7", "1 light 7", "9 light 8"])
-        token.cancel()
-    }
 
     // The torture program runs this in release.
     @Test func listsOfKeysHaveTheValuesOfEachKey() async throws {
         #expect(try await wrongCallsWithSeveralKeys() == [])
-    }
-
-    /// Both keys are always written together.
-    @Test func valuesOfSeveralKeysAreFromOneMoment() async {
-        let suite = DefaultsSuite.inMemory()
-        let writer = Task.detached {
-            for value in 1...2_000 {
-                try? suite.update { contents in
-                    contents[.volume] = value
-                    contents[.progress] = value
-                }
-            }
-        }
-        for await (volume, progress) in suite.values(.volume, .progress) {
-            #expect(volume == progress)
-            if volume == 2_000 { break }
-        }
-        await writer.value
     }
 
     @Test @MainActor func aKeyIsObservedOnTheMainActor() async {

@@ -73,31 +73,4 @@ struct ObservingCyclesTests {
         #expect(calls.withLock { $0 } >= 1_600)
         #expect(failures.all == [])
     }
-
-    /// A backend on which another suite is made while the watch of a released one ends.
-    private final class RevivingBackend: BackendDecorator {
-        let base: any DefaultsBackend
-        let successor = Guarded<(suite: DefaultsSuite, token: ObservationToken)?>(nil)
-        init(base: any DefaultsBackend) { self.base = base }
-        func watch(_ subject: WatchedSubject, _ handler: (@Sendable (BackendEvent) -> Void)?) -> Bool {
-            if subject == .changes, handler == nil, successor.withLock({ $0 == nil }) {
-                let suite = DefaultsSuite(backend: self)
-                let token = suite.observe(DefaultKey("number", default: 0)) { _ in }
-                successor.withLock { $0 = (suite, token) }
-            }
-            return base.watch(subject, handler)
-        }
-    }
-
-    @Test func aSuiteThatIsMadeDuringTheDeinitOfAnotherOneIsWatched() {
-        let spy = SpyBackend()
-        let backend = RevivingBackend(base: spy)
-        // A tracked read watches for as long as the suite lives.
-        Guarded(0).track { _ = DefaultsSuite(backend: backend)[number] }
-        #expect(backend.successor.withLock { $0 != nil })
-        #expect(spy.isWatched)
-        backend.successor.withLock { $0 }?.token.cancel()
-        #expect(!spy.isWatched)
-        backend.successor.withLock { $0 = nil }
-    }
 }

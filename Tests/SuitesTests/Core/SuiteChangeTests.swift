@@ -43,23 +43,6 @@ struct SuiteChangeTests {
         return (received, suite.observeAll(prefix: prefix, note))
     }
 
-    @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite[name] = "kai"
-            suite[count] = 1
-            let (received, token) = record(suite)
-            try suite.removeAll()
-            try suite.removeAll()
-            suite[count] = 0
-            suite[count] = 0
-            received.wait { $0.count >= 2 }
-            token.cancel()
-            suite[count] = 2
-            #expect(received.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
-            #expect(received.withLock { $0.allSatisfy { $0.origin == .local } })
-        }
-    }
-
     @Test func onlyKeysWithThePrefixAreReported() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
@@ -80,21 +63,6 @@ struct SuiteChangeTests {
             ])
         for token in [first, second] { token.cancel() }
         #expect(!backend.isWatched)
-    }
-
-    @Test func usingAKeyLaterIsNotAChange() throws {
-        let backend = SpyBackend(["late": 7])
-        let suite = DefaultsSuite(backend: backend)
-        let (received, token) = record(suite)
-        let late = UserDefault(DefaultKey("late", default: 0), in: suite).store
-        backend.write(7, forKey: "late")
-        suite.waitForHandlers()
-        #expect(received.withLock { $0 } == [])
-        backend.write(8, forKey: "late")
-        #expect(late.get() == 8)
-        suite.waitForHandlers()
-        #expect(received.withLock { $0.map(\.keys) } == [["late"]])
-        token.cancel()
     }
 
     /// The suite reads a commit of another process key by key, and must not report part of it while

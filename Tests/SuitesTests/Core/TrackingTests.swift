@@ -61,16 +61,6 @@ struct TrackingTests {
         #expect(numbers == [0, 1, 2, 3])
     }
 
-    @Test func aChangeMadeInsideAnObserverFires() {
-        let suite = DefaultsSuite.inMemory()
-        let (store, fired) = (UserDefault(Self.number, in: suite).store, Guarded(0))
-        fired.track { _ = store.get() }
-        let token = suite.observe(DefaultKey("other", default: 0)) { _ in store.set(1) }
-        suite[DefaultKey("other", default: 0)] = 1
-        #expect(fired.withLock { $0 } == 1)
-        token.cancel()
-    }
-
     @Test func aReadOfSeveralKeysIsTracked() throws {
         let suite = DefaultsSuite.inMemory()
         let other = DefaultKey("other", default: "")
@@ -102,19 +92,6 @@ struct TrackingTests {
             suite.waitForHandlers()
         }
         #expect(fired.withLock { $0 } == 3)
-    }
-
-    @Test func removingAMissingValueIsNotAChange() throws {
-        let backend = SpyBackend()
-        let suite = DefaultsSuite(backend: backend)
-        let store = UserDefault(Self.number, in: suite).store
-        let fired = Guarded(0)
-        fired.track { _ = store.get() }
-        suite.remove(["number", "other"])
-        try suite.removeAll()
-        store.remove()
-        #expect(fired.withLock { $0 } == 0)
-        #expect(backend.commits.isEmpty)
     }
 
     /// Checks a detail of the Observation framework that has no API: it retains the key paths that

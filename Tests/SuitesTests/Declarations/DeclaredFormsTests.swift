@@ -42,22 +42,6 @@ struct DeclaredFormsTests {
         #expect(Wrappers(in: suite).optionalConverting?.number == 2)
     }
 
-    @Test func settingsWithADefaultStoreTheFormOfTheirType() throws {
-        let suite = DefaultsSuite.inMemory()
-        let optionalRaw = UserDefault(DefaultKey<Raw?>("optionalRaw", default: .one), in: suite)
-        let optionalConverting = UserDefault(
-            DefaultKey<Converting?>("optionalConverting", default: Converting(1)), in: suite)
-        let optionalBoth = UserDefault(DefaultKey<Both?>("optionalBoth", default: .zero), in: suite)
-        #expect(optionalRaw.value == .one && optionalConverting.value?.number == 1 && optionalBoth.value == .zero)
-        UserDefault("raw", default: Raw.one, in: suite).value = .two
-        optionalRaw.value = .two
-        UserDefault("converting", default: Converting(1), in: suite).value = Converting(2)
-        optionalConverting.value = Converting(2)
-        UserDefault("both", default: Both.zero, in: suite).value = .one
-        optionalBoth.value = .one
-        #expect(try suite.contents() == DeclaredForms.stored)
-    }
-
     /// Has a raw value, and is `Codable` in another form.
     enum Coded: Int, Codable {
         case zero, one
@@ -111,21 +95,5 @@ struct DeclaredFormsTests {
 
         try expect(UserDefault<Both?>("both", in: suite), .one, "uno")
         #expect(failures.all.isEmpty)
-    }
-
-    @Test func aNilWithATypeIsEnoughForAKey() throws {
-        func roundTrip<Value: Codable & Equatable & Sendable>(_ key: DefaultKey<Value>, _ value: Value) -> Bool {
-            let suite = DefaultsSuite.inMemory()
-            suite[key] = value
-            return suite[key] == value
-        }
-        func stored<Value: Codable & Sendable>(_ value: Value) -> PropertyList? {
-            let suite = DefaultsSuite.inMemory()
-            suite[DefaultKey("k", default: nil as Value?)] = value
-            return suite[DefaultKey("k", default: nil as PropertyList?)]
-        }
-        #expect(roundTrip(DefaultKey("k", default: nil as PropertyList?), ["a": [1, "x"]]))
-        #expect(roundTrip(DefaultKey("k", default: nil as Every?), .one))
-        #expect(stored([1, 2]) == [1, 2])
     }
 }

@@ -34,20 +34,6 @@ private struct Span: DefaultConfig, Equatable {
 }
 
 struct DefaultRuleTests {
-    @Test func theRulesOfAConfigHoldForJSON() throws {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        let setting = UserDefault(DefaultKey("lens", default: Lens(), form: .jsonData), in: suite)
-        #expect(fails(with: .invalid) { try setting.update { $0.aperture = 99 } })
-        #expect(try suite.contents().isEmpty)
-        try setting.update { $0.zoom = 99 }
-        #expect(setting.value == Lens(zoom: 10))
-        let json = Data(#"{"zoom": 2, "aperture": 99, "name": "a"}"#.utf8)
-        try suite.update { $0["lens"] = .data(json) }
-        #expect(setting.value == Lens(zoom: 2, name: "a"))
-        #expect(failures.kinds == [.unreadable])
-    }
-
     @Test func theRulesOfAConfigHoldForAnOptionalAsJSON() throws {
         let suite = DefaultsSuite.inMemory()
         let setting = UserDefault(DefaultKey<Lens?>("lens", default: nil, form: .jsonData), in: suite)
@@ -185,18 +171,6 @@ struct DefaultRuleTests {
     }
 
     @Test(arguments: Backend.allCases)
-    func observersReceiveTheCorrectedValue(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let failures = Failures(of: suite)
-            let heard = Heard { note in suite.observe(.volume) { note($0.newValue) } }
-            try suite.update { $0["volume"] = 99 }
-            heard.wait { !$0.isEmpty }
-            #expect(heard.all == [10])
-            #expect(failures.kinds == [.unreadable])
-        }
-    }
-
-    @Test(arguments: Backend.allCases)
     func aConfigIsCheckedPropertyByProperty(backend: Backend) throws {
         try backend.withSuite { suite in
             let stored: PropertyList = ["zoom": 99.0, "aperture": 0.5, "name": "Ann", "other": 1]
@@ -217,59 +191,6 @@ struct DefaultRuleTests {
                     "Lens": ["zoom": 1.0, "aperture": 0.5, "name": "Ann", "other": 1], "Lens.unreadable": stored,
                 ])
         }
-    }
-
-    /// A nested struct is stored as a whole as soon as one of its parts is changed. What the type
-    /// does not know stays in it.
-    @Test func aChangeBesideARefusedPartReplacesItAndKeepsWhatIsUnknown() throws {
-        struct Outer: DefaultConfig {
-            struct Inner: Codable { var (zoom, size) = (1, 2) }
-            static let key = "Outer"
-            static let rules: [DefaultRule<Outer>] = [.on(\.inner.zoom, .in(1...10))]
-            var inner = Inner()
-        }
-        let stored: PropertyList = ["inner": ["zoom": 50, "size": 3, "later": 1]]
-        let suite = DefaultsSuite.inMemory(["Outer": stored])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<Outer>(in: suite)
-        try store.update { $0.inner.size = 4 }
-        #expect(
-            try suite.contents() == [
-                "Outer": ["inner": ["zoom": 1, "size": 4, "later": 1]], "Outer.unreadable": stored,
-            ])
-        #expect(failures.all.map(\.path) == [["inner", "zoom"], ["inner", "zoom"]])
-        try store.update { $0.inner.zoom = 5 }
-        #expect(try suite.contents()["Outer"] == ["inner": ["zoom": 5, "size": 4, "later": 1]])
-    }
-
-    @Test func aDefaultThatIsCorrectedIsNeitherReportedNorStored() throws {
-        let key = DefaultKey("lens", default: Lens(), rule: .on(\.zoom, .clamped(to: 2...5)))
-        let suite = DefaultsSuite.inMemory(["lens": ["name": "a"]])
-        let failures = Failures(of: suite)
-        #expect(suite[key] == Lens(zoom: 2, name: "a"))
-        try suite.update(key) { $0.name = "b" }
-        #expect(failures.kinds.isEmpty)
-        #expect(try suite.contents() == ["lens": ["name": "b"]])
-        #expect(suite[key] == Lens(zoom: 2, name: "b"))
-    }
-
-    @Test func theRuleOfAKeyHoldsBesideThoseOfItsType() throws {
-        let narrow = DefaultKey("narrow", default: Lens(zoom: 2), rule: .on(\.zoom, .clamped(to: 2...5)))
-        let suite = DefaultsSuite.inMemory(["narrow": ["zoom": 50.0]])
-        let failures = Failures(of: suite)
-        for number in 0..<3 { try suite.update(narrow) { $0.name = "\(number)" } }
-        #expect(try suite.contents() == ["narrow": ["zoom": 50.0, "name": "2"]])
-        #expect(suite[narrow] == Lens(zoom: 5, name: "2"))
-        // The default of the type is corrected, and nothing that is stored is lost.
-        try suite.update { $0["narrow"] = ["name": "b"] }
-        try suite.update(narrow) { $0.name = "c" }
-        #expect(try suite.contents() == ["narrow": ["name": "c"]])
-        #expect(suite[narrow] == Lens(zoom: 2, name: "c"))
-        // The default of the type breaks the rule of the key.
-        let refusing = DefaultKey("refusing", default: Lens(zoom: 3), rule: .on(\.zoom, .in(2...5)))
-        try suite.update { $0["refusing"] = ["zoom": 9.0, "name": "a"] }
-        #expect(suite[refusing] == Lens(zoom: 3))
-        #expect(failures.kinds.allSatisfy { $0 == .unreadable })
     }
 
     /// Every way to write an aperture that is refused.
@@ -334,27 +255,5 @@ struct DefaultRuleTests {
             #expect(fails(with: .invalid) { try suite.update(key) { $0 = .nan } })
             #expect(suite[key] == 0.5)
         }
-    }
-
-    @Test func twoRulesForOneKeyBothHold() throws {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        let (one, other) = (
-            DefaultKey("n", default: 1, rule: .in(0...9)), DefaultKey("n", default: 1, rule: .clamped(to: 0...9))
-        )
-        suite[other] = 10
-        #expect(suite[other] == 9)
-        suite[one] = 10
-        #expect(suite[one] == 9)
-        #expect(failures.kinds == [.invalid])
-    }
-
-    @Test func aRuleMayReadSettings() throws {
-        let suite = DefaultsSuite.inMemory()
-        let limit = DefaultKey("limit", default: 10)
-        let key = DefaultKey("n", default: 1, rule: DefaultRule("at most the limit") { $0 <= suite[limit] })
-        suite[key] = 10
-        #expect(suite[key] == 10)
-        #expect(fails(with: .invalid) { try suite.update(key) { $0 = 11 } })
     }
 }

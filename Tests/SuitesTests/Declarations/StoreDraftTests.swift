@@ -33,34 +33,12 @@ struct StoreDraftTests {
         }
     }
 
-    @Test func aDraftThatIsNotEditedWritesNothing() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<Lens>(in: suite)
-        var draft = store.draft()
-        try draft.apply()
-        #expect(try suite.contents().isEmpty)
-        try store.update { $0.zoom = 3 }
-        #expect(draft.value.zoom == 1)
-        try draft.apply()
-        #expect(draft.value.zoom == 3)
-    }
-
     @Test func aRefusedDraftKeepsItsValue() throws {
         let store = AnyStore<Lens>.persistent(in: DefaultsSuite(backend: FailingBackend(.commit)))
         var draft = store.draft()
         draft.value.aperture = 4
         #expect(fails(with: .unavailable) { try draft.apply() })
         #expect(draft.value.aperture == 4 && draft.isChanged)
-    }
-
-    @Test func aDraftThatIsAppliedCanBeEditedAgain() throws {
-        let store = AnyStore<Lens>.inMemory()
-        var draft = store.draft()
-        for aperture in [4, 2.8, 8] {
-            draft.value.aperture = aperture
-            try draft.apply()
-            #expect(store.value.aperture == aperture)
-        }
     }
 
     @Test func aRefusedPropertyWritesNothingAndAClampedOneIsClamped() throws {
@@ -78,5 +56,4 @@ struct StoreDraftTests {
         #expect(draft.value.zoom == 10)
         #expect(store.value == Lens(zoom: 10))
     }
-
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Observation
 import TestSupport
 import Testing
 import TypedDefaults
@@ -66,18 +65,6 @@ struct UserDefaultTests {
         #expect(setting.key.name == "launchCount")
     }
 
-    @Test func anUnreadableValueIsSetAndReadsAsTheDefault() throws {
-        let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
-        let failures = Failures(of: suite)
-        let settings = Settings(in: suite)
-        #expect(settings.$launchCount.isSet)
-        #expect(settings.launchCount == 9)
-        #expect(failures.kinds == [.unreadable])
-        try settings.$launchCount.update { $0 += 1 }
-        #expect(settings.launchCount == 10)
-        #expect(suite[DefaultKey<PropertyList?>("launchCount.unreadable")] == "nine")
-    }
-
     @Test func valuesBeginWithTheDefault() async {
         let setting = UserDefault("number", default: 1, in: .inMemory())
         var values = setting.values.makeAsyncIterator()
@@ -131,16 +118,5 @@ struct UserDefaultSurprisesTests {
         #expect(UserDefault("written", default: 9, in: Self.suite).value == 7)
         _ = Writing()
         #expect(UserDefault("written", default: 9, in: Self.suite).value == 3)
-    }
-
-    @Observable final class Model {
-        @ObservationIgnored @UserDefault("tracked", in: UserDefaultSurprisesTests.suite) var number = 9
-    }
-    @Test func anIgnoredPropertyOfAnObservableClassIsStillTracked() {
-        let model = Model()
-        let fired = Guarded(0)
-        fired.track { _ = model.number }
-        model.number = 1
-        #expect(fired.withLock { $0 } == 1)
     }
 }

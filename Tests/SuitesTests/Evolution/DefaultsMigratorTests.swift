@@ -44,15 +44,6 @@ struct DefaultsMigratorTests {
         }
     }
 
-    @Test func onlyStepsThatAreDueRun() throws {
-        var contents: SuiteContents = ["pictureQuality": 0.5, "launches": "7"]
-        contents.history = ["v2"]
-        #expect(try migrator.migrate(&contents) == ["v3"])
-        #expect(contents["pictureQuality"] == 0.5)
-        #expect(contents.history == ["v2", "v3"])
-        #expect(try migrator.migrate(&contents) == [])
-    }
-
     @Test func anUnneededMigrationReadsOneKeyAndCommitsNothing() throws {
         let spy = SpyBackend(["TypedDefaults-migrations": ["v2", "v3"]])
         let suite = DefaultsSuite(backend: spy)
@@ -143,18 +134,6 @@ struct DefaultsMigratorTests {
         try migrator.migrate(&after)
         let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
         #expect(changed == ["quality", "pictureQuality", "launches"])
-    }
-
-    @Test func aMigratorThatAStepRunsIsRecorded() throws {
-        var inner = DefaultsMigrator()
-        inner.register("inner") { $0["runs"] = 1 }
-        let other = inner
-        var outer = DefaultsMigrator()
-        outer.register("outer") { try other.migrate(&$0) }
-        let suite = DefaultsSuite.inMemory()
-        try suite.migrate(outer)
-        #expect(try suite.contents().history == ["inner", "outer"])
-        #expect(try suite.migrate(inner) == [])
     }
 
     @Test func aStepThatReplacesTheContentsKeepsTheRecord() throws {

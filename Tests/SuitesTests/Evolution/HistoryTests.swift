@@ -1,6 +1,5 @@
 import TestSupport
 import Testing
-import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -88,64 +87,7 @@ struct HistoryTests {
         #expect(try suite.appliedMigrations() == [])
     }
 
-    @Test(.ownFile) func whatAnotherProcessStoredIsRead() throws {
-        let file = URL(filePath: ownFile)
-        let suites = (0..<2).map { _ in DefaultsSuite(backend: FileBackend(path: file.path)) }
-        try suites[0].migrate(VolumeRelease.two.migrator)
-        #expect(try suites[1].appliedMigrations().count == 1)
-        try suites[0].removeAll(includingHistory: true)
-        try VolumeRelease.one.choose(["left": 7], in: suites[0])
-        #expect(try suites[1].appliedMigrations() == [])
-        try suites[1].migrate(VolumeRelease.two.migrator)
-        #expect(try VolumeRelease.two.volumes(suites[0]) == ["left": 7])
-        suites[0][DefaultKey("new", default: 0)] = 1
-        #expect(try suites[1].move(.keys(["new"]), to: .inMemory()).moved == ["new"])
-    }
-
     // MARK: Reset
-
-    static let resets: [String: @Sendable (DefaultsSuite) throws -> Void] = [
-        "removeAll": { try $0.removeAll() },
-        "replaceContents": { try $0.replaceContents(with: [:]) },
-        "assigned": { try $0.update { $0 = SuiteContents() } },
-        "contents.removeAll": { try $0.update { $0.removeAll() } },
-        "each key": { try $0.update { contents in for key in contents.keys { contents[key] = nil } } },
-        "remove(keys())": { $0.remove(try $0.keys()) },
-        "by hand": { try $0.replaceContents(with: SuiteContents(json: Data("{}".utf8))) },
-        "an export of nothing": { try $0.replaceContents(with: DefaultsSuite.inMemory().contents()) },
-        "moved away": { try $0.move(.all, to: .inMemory()) },
-    ]
-
-    @Test(arguments: resets.keys.sorted(), Backend.allCases)
-    func aResetLeavesThePresentForm(way: String, backend: Backend) throws {
-        let reset = try #require(Self.resets[way])
-        try backend.withSuite { whole in
-            for suite in [whole, whole.scoped("user/")] {
-                try suite.removeAll()
-                try VolumeRelease.one.choose(["left": 7], in: suite)
-                #expect(try suite.migrate(VolumeRelease.two.migrator).count == 1)
-                #expect(try VolumeRelease.two.volumes(suite) == ["left": 7])
-                try reset(suite)
-                #expect(try suite.contents().isEmpty)
-                try VolumeRelease.two.choose(["left": 3], in: suite)
-                #expect(try suite.migrate(VolumeRelease.two.migrator).isEmpty)
-                #expect(try VolumeRelease.two.volumes(suite) == ["left": 3])
-            }
-        }
-    }
-
-    @Test func aResetOfTheWholeSuiteLeavesTheFormOfItsScopes() throws {
-        let whole = DefaultsSuite.inMemory()
-        let user = whole.scoped("user/")
-        try VolumeRelease.one.choose(["left": 7], in: user)
-        try user.migrate(VolumeRelease.two.migrator)
-        try whole.removeAll()
-        try VolumeRelease.two.choose(["left": 3], in: user)
-        try user.migrate(VolumeRelease.two.migrator)
-        #expect(try VolumeRelease.two.volumes(user) == ["left": 3])
-        try whole.replaceContents(with: [:])
-        #expect(try user.appliedMigrations().count == 1)
-    }
 
     @Test(arguments: Backend.allCases) func anAccountIsForgottenForGood(backend: Backend) throws {
         try backend.withSuite { whole in
@@ -191,69 +133,6 @@ struct HistoryTests {
         #expect(try VolumeRelease.two.volumes(whole.scoped(new)) == ["left": 7])
     }
 
-    @Test func twoScopesAreSwapped() throws {
-        let whole = DefaultsSuite.inMemory()
-        try VolumeRelease.one.choose(["left": 7], in: whole.scoped("a/"))
-        try VolumeRelease.one.choose(["left": 2], in: whole.scoped("b/"))
-        try whole.scoped("b/").migrate(VolumeRelease.two.migrator)
-        try whole.update { contents in
-            contents.rename(prefix: "a/", to: "c/")
-            contents.rename(prefix: "b/", to: "a/")
-            contents.rename(prefix: "c/", to: "b/")
-        }
-        for (scope, volume) in [("a/", 2), ("b/", 7)] as [(String, Int64)] {
-            try whole.scoped(scope).migrate(VolumeRelease.two.migrator)
-            #expect(try VolumeRelease.two.volumes(whole.scoped(scope)) == ["left": volume])
-        }
-    }
-
-    /// A prefix may end in the middle of the key of a record.
-    @Test func noScopeReachesTheRecordOfAnother() throws {
-        let suite = DefaultsSuite.inMemory()
-        try VolumeRelease.one.choose(["left": 7], in: suite)
-        try suite.migrate(VolumeRelease.two.migrator)
-        let odd = suite.scoped("Typed")
-        #expect(fails(with: .refused) { try odd.update { $0["Defaults-migrations"] = [] } })
-        #expect(fails(with: .refused) { try odd.update { $0[DefaultKey("Defaults-migrations", default: 0)] = 1 } })
-        try odd.update { $0.remove(DefaultKey("Defaults-migrations", default: 0)) }
-        try odd.replaceContents(with: [:])
-        #expect(try odd.contents().isEmpty)
-        #expect(try odd.contents().history == [])
-        #expect(try suite.migrate(VolumeRelease.two.migrator) == [])
-    }
-
-    @Test func aRecordIsReadAsNoSetting() throws {
-        let suite = DefaultsSuite.inMemory()
-        let key = DefaultKey(record, default: ["default"])
-        let changes = Guarded(0)
-        let token = suite.observe(key) { _ in changes.withLock { $0 += 1 } }
-        try suite.migrate(VolumeRelease.two.migrator)
-        token.cancel()
-        #expect(suite[key] == ["default"])
-        #expect(!suite.contains(key))
-        #expect(try suite.read(key) == ["default"])
-        #expect(changes.withLock { $0 } == 0)
-    }
-
-    @Test func contentsThatForgetForgetAlsoWhereTheyAreStored() throws {
-        for isAssigned in [true, false] {
-            let suite = DefaultsSuite.inMemory()
-            for place in [suite, suite.scoped("user/")] { try place.migrate(VolumeRelease.two.migrator) }
-            if isAssigned {
-                try suite.update { contents in
-                    contents = [:]
-                    contents.removeAll(includingHistory: true)
-                }
-            } else {
-                var contents = try suite.contents()
-                contents.removeAll(includingHistory: true)
-                try suite.replaceContents(with: contents)
-            }
-            #expect(try suite.appliedMigrations() == [])
-            #expect(try suite.scoped("user/").appliedMigrations() == [])
-        }
-    }
-
     // MARK: Import
 
     @Test func aDamagedHistoryIsNotAnUnknownOne() throws {
@@ -275,72 +154,6 @@ struct HistoryTests {
         #expect(error?.key == "user/\(record)")
         try old.removeAll(includingHistory: true)
         #expect(try old.migrate(VolumeRelease.two.migrator).count == 1)
-    }
-
-    @Test func valuesOfAnUnknownVersionAreNotMixedWithOthers() throws {
-        var contents: SuiteContents = ["theme": "dark"]
-        var old: SuiteContents = ["volume/left": 7]
-        old.history = []
-        #expect(fails(with: .refused) { try contents.merge(old) })
-        var empty = SuiteContents()
-        try empty.merge(old)
-        #expect(empty.history == [])
-    }
-
-    @Test func aStepCannotStoreValuesOfAnEarlierVersion() throws {
-        var migrator = VolumeRelease.two.migrator
-        migrator.register("restore") { contents in
-            var old: SuiteContents = ["volume/left": 7]
-            old.history = []
-            contents = old
-        }
-        let suite = DefaultsSuite.inMemory(["volume/left": 1])
-        let failure = #expect(throws: DefaultsMigrator.Failure.self) { try suite.migrate(migrator) }
-        #expect((failure?.error as? DefaultsError)?.kind == .refused)
-        #expect(try VolumeRelease.one.volumes(suite) == ["left": 1])
-    }
-
-    @Test func aReplacementHasTheHistoryOfItsValues() throws {
-        let suite = DefaultsSuite.inMemory()
-        try VolumeRelease.one.choose(["left": 7], in: suite)
-        try suite.migrate(VolumeRelease.three.migrator)
-        let failures = Failures(of: suite)
-        // An older release restores its own backup.
-        var backup: SuiteContents = ["volume/left": 50]
-        backup.history = ["2.0: in percent"]
-        try suite.replaceContents(with: backup, migrating: VolumeRelease.two.migrator)
-        #expect(failures.all.isEmpty)
-        #expect(try suite.migrate(VolumeRelease.three.migrator) == ["3.0: a level"])
-        #expect(try VolumeRelease.three.volumes(suite) == ["left": 5])
-        try suite.replaceContents(with: [:], migrating: VolumeRelease.two.migrator)
-        #expect(try suite.appliedMigrations().count == 2)
-    }
-
-    @Test func anUnreadableValueStaysInAMerge() throws {
-        let place = KeyByKeyBackend(["a": 1, "volume/left": 7], unreadableKeys: ["volume/left"])
-        let suite = DefaultsSuite(backend: place)
-        var newer: SuiteContents = ["a": 3]
-        newer.history = ["2.0: in percent"]
-        #expect(fails(with: .refused) { try suite.merge(newer) })
-    }
-
-    @Test func theNamesOfStepsAreComparedByTheirBytes() throws {
-        let suite = DefaultsSuite.inMemory()
-        try suite.update { $0.history = ["\u{e9}"] }
-        try suite.update { $0.history = ["e\u{301}"] }
-        #expect(try suite.appliedMigrations().map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
-        // A key that is cut within a character belongs to no scope.
-        let other = DefaultsSuite.inMemory(["\u{FFFD}\(record)": ["x"], "ab\(record)": ["x"]])
-        try other.merge(SuiteContents(json: Data("{\"€x\": 1, \"\(record)\": []}".utf8)))
-    }
-
-    @Test func aPendingHistoryStaysIfNothingIsKnown() throws {
-        let suite = DefaultsSuite.inMemory(["volume/left": 7])
-        try suite.update { contents in
-            try VolumeRelease.two.migrator.migrate(&contents)
-            contents.history = nil
-        }
-        #expect(try suite.migrate(VolumeRelease.two.migrator) == [])
     }
 
     @Test func valuesOfTwoVersionsAreRefusedInOneSentence() throws {
@@ -474,18 +287,6 @@ struct HistoryTests {
         #expect(try VolumeRelease.three.volumes(new) == ["left": 7, "right": 3])
     }
 
-    /// What another machine has just migrated is among the values that a move depends on.
-    @Test func aMoveNoticesTheMigrationOfAnotherMachine() throws {
-        for isMove in [true, false] {
-            let place = LaggingBackend(["theme": "dark"])
-            let (new, other) = (DefaultsSuite(backend: place), DefaultsSuite(backend: place.peer()))
-            try other.migrate(VolumeRelease.two.migrator)
-            let old = DefaultsSuite.inMemory(["volume/left": 7])
-            let report = try isMove ? old.move(.all, to: new) : old.copy(.all, to: new)
-            #expect(report.refused.count == 1)
-        }
-    }
-
     /// On a backend that stores key by key, an interruption leaves no values without their history.
     @Test(arguments: 0..<6) func anInterruptedRenameIsFinished(count: Int) throws {
         let place = KeyByKeyBackend(["a/volume/left": 7, "a/volume/right": 1])
@@ -500,22 +301,6 @@ struct HistoryTests {
         #expect(try suite.scoped("b/").migrate(VolumeRelease.two.migrator) == [])
         #expect(try VolumeRelease.two.volumes(suite.scoped("b/")) == ["left": 7, "right": 1])
         #expect(try VolumeRelease.two.volumes(suite.scoped("a/")) == [:])
-    }
-
-    @Test func manyScopesTakeNoTimeEach() throws {
-        var values: [String: PropertyList] = [:]
-        for number in 0..<400 {
-            values["\(number)/\(record)"] = ["2.0: in percent"]
-            for key in 0..<5 { values["\(number)/\(key)"] = 1 }
-        }
-        let spy = SpyBackend(values)
-        let suite = DefaultsSuite(backend: spy)
-        let reads = spy.reads
-        try suite.update { $0.rename(prefix: "", to: "all/") }
-        #expect(spy.reads - reads < 20 * values.count, "it does not read the suite for each scope")
-        #expect(try suite.scoped("all/7/").migrate(VolumeRelease.two.migrator) == [])
-        let contents = try suite.contents()
-        try DefaultsSuite.inMemory().merge(contents)
     }
 
     // MARK: Launch

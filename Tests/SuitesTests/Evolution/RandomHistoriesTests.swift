@@ -15,6 +15,7 @@ struct RandomHistoriesTests {
     /// `TYPED_DEFAULTS_HISTORIES=10000` runs all of them.
     private static let count = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_HISTORIES"].flatMap(Int.init) ?? 400
 
+    private enum Place { case memory, file, scope }
     private struct Export {
         let json: Data
         let volumes: [String: Int64]
@@ -23,7 +24,7 @@ struct RandomHistoriesTests {
 
     /// One user's suite, and what the user has chosen.
     private final class User {
-        var place: HistoryMatrixTests.Place
+        var place: Place
         var file: URL?
         var suite: DefaultsSuite
         var program = VolumeRelease.one
@@ -33,7 +34,7 @@ struct RandomHistoriesTests {
         /// The channels of which no promise is made: two releases were mixed, which was reported.
         var mixed: Set<String> = []
 
-        init(_ place: HistoryMatrixTests.Place) throws {
+        init(_ place: Place) throws {
             self.place = place
             suite = .inMemory()
             try open()
@@ -80,6 +81,18 @@ struct RandomHistoriesTests {
         #expect(steps.count == 15, "\(steps)")
     }
 
+    private static let resets: [String: @Sendable (DefaultsSuite) throws -> Void] = [
+        "removeAll": { try $0.removeAll() },
+        "replaceContents": { try $0.replaceContents(with: [:]) },
+        "assigned": { try $0.update { $0 = SuiteContents() } },
+        "contents.removeAll": { try $0.update { $0.removeAll() } },
+        "each key": { try $0.update { contents in for key in contents.keys { contents[key] = nil } } },
+        "remove(keys())": { $0.remove(try $0.keys()) },
+        "by hand": { try $0.replaceContents(with: SuiteContents(json: Data("{}".utf8))) },
+        "an export of nothing": { try $0.replaceContents(with: DefaultsSuite.inMemory().contents()) },
+        "moved away": { try $0.move(.all, to: .inMemory()) },
+    ]
+
     /// Returns whether the program, if it is the one of the suite's form, reads what was chosen.
     private func isRight(_ user: User) throws -> Bool {
         guard user.program == user.version else { return true }
@@ -110,8 +123,8 @@ struct RandomHistoriesTests {
             user.mixed.remove(channel)
             return "choose"
         case 5:
-            let way = HistoryTests.resets.keys.sorted().randomElement(using: &random)!
-            try HistoryTests.resets[way]!(user.suite)
+            let way = Self.resets.keys.sorted().randomElement(using: &random)!
+            try Self.resets[way]!(user.suite)
             (user.volumes, user.mixed) = ([:], [])
             return "reset"
         case 6:

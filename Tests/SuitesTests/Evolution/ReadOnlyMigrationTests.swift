@@ -38,20 +38,6 @@ func settings(
             return file
         }
 
-        @Test func withoutSettingsALaunchDoesNotFail() async {
-            await #expect(processExitsWith: .success) {
-                let folder = try Self.makeReadOnlyFile().deletingLastPathComponent()
-                for name in ["new.defaults", "folder/new.defaults"] {
-                    let suite = DefaultsSuite(backend: FileBackend(path: folder.appending(path: name).path))
-                    #expect(suite.isReadOnly)
-                    let steps = try suite.migrate(VolumeRelease.three.migrator)
-                    #expect(steps == [])
-                    let volumes = try VolumeRelease.three.volumes(suite)
-                    #expect(volumes == [:])
-                }
-            }
-        }
-
         @Test func oldSettingsAreReadFromAMigratedCopy() async {
             await #expect(processExitsWith: .success) {
                 let suite = DefaultsSuite(backend: FileBackend(path: try Self.makeReadOnlyFile().path))
@@ -61,16 +47,6 @@ func settings(
                 let volumes = (try VolumeRelease.three.volumes(copy), try VolumeRelease.one.volumes(suite))
                 #expect(volumes == (["left": 7], ["left": 7]))
             }
-        }
-
-        @Test func aPlaceThatCanBeWrittenIsMigrated() throws {
-            let file = try makeFile()
-            defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
-            let suite = try DefaultsSuite(file: file)
-            try VolumeRelease.one.choose(["left": 7], in: suite)
-            #expect(!suite.isReadOnly)
-            #expect(try settings(in: suite, migrating: VolumeRelease.three.migrator) == suite)
-            #expect(try VolumeRelease.three.volumes(suite) == ["left": 7])
         }
     }
 #endif

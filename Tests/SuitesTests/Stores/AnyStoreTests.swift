@@ -2,10 +2,6 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-private struct Passing: DefaultStoreDecorator {
-    typealias Default = Camera
-    let base: AnyStore<Camera>
-}
 private struct Camera: DefaultConfig {
     static let key = "Camera"
     var zoom = 1.0
@@ -22,7 +18,7 @@ struct AnyStoreTests {
     private static let removals: [String: @Sendable (DefaultsSuite) throws -> Void] = [
         "store": { try PersistentStore<Camera>(in: $0).removeStored() },
         "any store": { try AnyStore<Camera>.persistent(in: $0).removeStored() },
-        "decorator": { try Passing(base: .persistent(in: $0)).removeStored() },
+        "decorator": { try Decorated(base: AnyStore<Camera>.persistent(in: $0)).removeStored() },
         "setting": { try UserDefault<Camera>(in: $0).removeStored() },
         "key": { try $0.removeStored(DefaultKey(Camera.self), DefaultKey("other", default: 1)) },
         "suite": { try $0.removeAll() },

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
-import TypedDefaultsTesting
 
 private struct First: DefaultConfig, Equatable {
     static let key = "Camera"
@@ -73,38 +72,16 @@ private struct ByHand: DefaultConfig, Equatable {
 struct ChosenPropertiesTests {
     /// Ways to change a config, each of which sets the size. `WriteTableTests` has the others.
     private static let updates: [String: @Sendable (DefaultsSuite, String) throws -> Void] = [
-        "store with a default": { suite, size in
-            try PersistentStore<First>(in: suite).update(default: First()) { $0.size = size }
-        },
         "decorators": { suite, size in
             let inner = Decorated(base: AnyStore<First>.persistent(in: suite))
             try AnyStore(Decorated(base: AnyStore(inner))).update { $0.size = size }
         },
-        "a store of the program": { suite, size in
-            try Forwarding(base: AnyStore<First>.persistent(in: suite)).update { $0.size = size }
-        },
-        "map": { suite, size in AnyStore<First>.persistent(in: suite).map(\.size).set(size) },
         "map with a default": { suite, size in
             try PersistentStore<First>(in: suite).map(\.size, default: First()).save(size)
         },
-        "map, stored": { suite, size in
-            if try suite.contents()["Camera"] == nil { try PersistentStore<First>(in: suite).map(\.size).save("x") }
-            try PersistentStore<First>(in: suite).map(\.size).updateStored { $0 = size }
-        },
-        "contents by key, assigned": { suite, size in
-            try suite.update { $0[DefaultKey(First.self)] = First(size: size) }
-        },
         "contents, stored": { suite, size in try suite.update { $0[stored: First.self] = First(size: size) } },
-        "draft": { suite, size in
-            var draft = PersistentStore<First>(in: suite).draft()
-            draft.value.size = size
-            try draft.apply()
-        },
         "optional key": { suite, size in
             try suite.update(DefaultKey<First?>("Camera", default: First())) { $0?.size = size }
-        },
-        "updateStored": { suite, size in
-            try PersistentStore<First>(in: suite).updateStored { $0 = First(size: size) }
         },
         "decorator updateStored": { suite, size in
             try Decorated(base: AnyStore<First>.persistent(in: suite)).updateStored { $0 = First(size: size) }
@@ -220,58 +197,11 @@ struct ChosenPropertiesTests {
         #expect(store.get() == First())
     }
 
-    @Test func theOrderInADictionaryIsNoChoice() throws {
-        struct Scores: DefaultConfig {
-            static let key = "Scores"
-            var names = [1: "a", 2: "b", 3: "c", 4: "d"]
-            var counts = ["a": 1, "b": 2, "c": 3, "d": 4]
-            var round = 1
-        }
-        let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<Scores>(in: suite)
-        for capacity in [8, 64, 512] {
-            try store.update { scores in
-                var names = [Int: String](minimumCapacity: capacity)
-                var counts = [String: Int](minimumCapacity: capacity)
-                for (key, value) in scores.names { names[key] = value }
-                for (key, value) in scores.counts { counts[key] = value }
-                (scores.names, scores.counts, scores.round) = (names, counts, capacity)
-            }
-            #expect(try suite.contents()["Scores"] == ["round": .integer(Int64(capacity))])
-        }
-    }
-
     @Test func jsonOfAnotherProgramStaysComplete() throws {
         let json = Data(#"{"size": "medium", "beeps": true}"#.utf8)
         let suite = DefaultsSuite.inMemory(["Camera": .data(json)])
         try PersistentStore<First>(in: suite).update { $0.size = "large" }
         #expect(try suite.contents() == ["Camera": ["size": "large", "beeps": true]])
-    }
-
-    @Test(arguments: ["null", "null\n", " null"]) func nullIsAMissingValue(_ json: String) throws {
-        let suite = DefaultsSuite.inMemory(["Camera": .data(Data(json.utf8))])
-        let failures = Failures(of: suite)
-        #expect(suite[DefaultKey<First?>("Camera", default: nil, form: .jsonData)] == nil)
-        #expect(failures.kinds.isEmpty)
-    }
-
-    /// What is chosen differs from the default of the key.
-    @Test func theDefaultOfTheTypeIsAChoiceUnderAKeyWithAnother() throws {
-        let key = DefaultKey("K", default: First(size: "small", quality: 0.1))
-        for write in [
-            { suite in try suite.update(key) { $0.size = "medium" } },
-            { suite in try UserDefault(key, in: suite).update { $0.size = "medium" } },
-            { suite in try suite.update { $0[key].size = "medium" } },
-        ] as [(DefaultsSuite) throws -> Void] {
-            let suite = DefaultsSuite.inMemory()
-            try write(suite)
-            #expect(try suite.contents() == ["K": ["size": "medium", "quality": 0.1]])
-            // A stored config reads what it lacks from the default of the type.
-            try suite.update { $0["K"] = ["quality": 0.1] }
-            try suite.update { $0[key].beeps = false }
-            try suite.update(key) { $0.beeps = true }
-            #expect(try suite.contents() == ["K": ["beeps": true, "quality": 0.1]])
-        }
     }
 
     @Test func anUpdateOfAnOptionalCanRemoveIt() throws {

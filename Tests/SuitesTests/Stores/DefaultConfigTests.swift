@@ -27,18 +27,6 @@ struct DefaultConfigTests {
         #expect(UserDefault<Config>(in: .inMemory()).value.id == id)
     }
 
-    @Test(arguments: Backend.allCases) func updateRecoversFromAnUnreadableValue(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite.onFailure = { _ in }
-            suite[DefaultKey<PropertyList?>("Config")] = "no config"
-            let store = AnyStore(PersistentStore<Config>(in: suite))
-            #expect(fails(with: .unreadable) { try store.updateStored { $0 = nil } })
-            try store.update { $0.size = 4 }
-            #expect(store.get()?.size == 4)
-            #expect(suite[DefaultKey<PropertyList?>("Config.unreadable")] == "no config")
-        }
-    }
-
     @Test func theDefaultIsMadeOnceByManyThreads() {
         struct Contended: DefaultConfig {
             static let key = "Contended"
@@ -82,38 +70,11 @@ struct DefaultConfigTests {
         store.remove()
         #expect(received.all == [[nil, 3], [3, 4], [4, 3]])
     }
-
-    @Test func contentsHoldConfigs() throws {
-        let suite = DefaultsSuite.inMemory()
-        try suite.update { $0[Config.self].size = 6 }
-        #expect(PersistentStore<Config>(in: suite).value.size == 6)
-        try suite.update { $0[stored: Config.self] = nil }
-        #expect(PersistentStore<Config>(in: suite).get() == nil)
-    }
 }
 
 struct KeyVerbsTests {
     private let count = DefaultKey("count", default: 1)
     private let name = DefaultKey<String?>("name")
-
-    @Test func aSuiteAcceptsKeys() throws {
-        let suite = DefaultsSuite.inMemory()
-        #expect(!suite.contains(count))
-        #expect(
-            try suite.update(count) {
-                $0 += 1
-                return $0
-            } == 2)
-        suite[name] = "Ada"
-        let (number, text) = try suite.read(count, name)
-        #expect(number == 2)
-        #expect(text == "Ada")
-        #expect(suite.contains(count))
-        let changes = Heard { note in suite.observeAll { note($0.keys) } }
-        suite.remove(count, name)
-        #expect(changes.all == [["count", "name"]])
-        #expect(suite[count] == 1)
-    }
 
     @Test func readThrowsForAValueThatItCannotRead() throws {
         let suite = DefaultsSuite.inMemory(["count": "many", "name": "Ada"])
@@ -151,21 +112,6 @@ struct DecoratorTests {
         }
     }
 
-    @Test func errorsOfADecoratorNameTheKeyOfItsBase() throws {
-        let suite = DefaultsSuite.inMemory()
-        let keys = Guarded<[String?]>([])
-        suite.onFailure = { error in keys.withLock { $0.append(error.key) } }
-        let base = UserDefault("secret", default: Data(), in: suite).store
-        let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
-        let received = Heard { note in store.observe { note($0.newValue) } }
-        base.set(Data([1, 2, 3]))
-        #expect(received.all == [nil])
-        #expect(keys.withLock { $0 } == ["secret"])
-        #expect(store.get() == nil)
-        #expect(keys.withLock { $0 } == ["secret", "secret"])
-        #expect { _ = try store.load() } throws: { ($0 as? DefaultsError)?.key == "secret" }
-    }
-
     /// The base can read it, so it would be lost.
     @Test func anUpdateKeepsAValueThatADecoratorCannotRead() throws {
         let suite = DefaultsSuite.inMemory()
@@ -176,30 +122,5 @@ struct DecoratorTests {
         #expect(fails(with: .unreadable) { try store.update(default: "") { $0 += "?" } })
         #expect(fails(with: .unreadable) { try store.updateStored { $0 = nil } })
         #expect(base.get() == Data([1, 2, 3]))
-    }
-
-    @Test func anUpdateOfAStoreThatCannotReadRunsOnce() throws {
-        let store = UnreadableStore()
-        let rounds = Guarded(0)
-        try store.update(default: 3) { number in
-            rounds.withLock { $0 += 1 }
-            number += 1
-        }
-        #expect(rounds.withLock { $0 } == 1)
-        #expect(store.get() == 4)
-        #expect(throws: CocoaError.self) { try store.update(default: 3) { _ in throw CocoaError(.fileNoSuchFile) } }
-        #expect(store.get() == 4)
-    }
-
-    /// Throws until something is written.
-    private final class UnreadableStore: DefaultStoreType {
-        private let number = Guarded<Int?>(nil)
-        func get() -> Int? { number.withLock { $0 } }
-        func set(_ value: Int) { number.withLock { $0 = value } }
-        func remove() { number.withLock { $0 = nil } }
-        func load() throws -> Int? {
-            if let number = get() { return number }
-            throw DefaultsError(.unreadable, reason: "not a number")
-        }
     }
 }

@@ -25,6 +25,13 @@ struct ForeignStoreObservingTests {
         #expect(await iterator.next() == 7)
     }
 
+    @Test func aStoreThatReportsItsChangesIsHeardThroughBoxes() {
+        let store = ReportingStore<CameraConfig>()
+        let heard = Heard { note in AnyStore(AnyStore(store)).observe { note($0.newValue?.size) } }
+        store.set(CameraConfig(size: .large))
+        #expect(heard.all == [.large])
+    }
+
     // On Apple platforms, it goes to the system's log.
     #if !canImport(Darwin) && !canImport(AppleFoundation)
         @Test func aTypeThatReportsNoChangesIsLoggedOnce() async throws {
@@ -50,46 +57,4 @@ struct ForeignStoreObservingTests {
             let base: ForeignStore<Int>
         }
     #endif
-
-    @Test func cancellingOnTheMainActorEndsTheObservationOfTheStore() {
-        let store = CountingStore()
-        let token = store.observeOnMainActor { _ in }
-        #expect(store.cancelled.withLock { $0 } == 0)
-        token.cancel()
-        #expect(store.cancelled.withLock { $0 } == 1)
-        withExtendedLifetime(token) {}
-    }
-
-    /// Counts its observations, and those that are cancelled.
-    private final class CountingStore: DefaultStoreType {
-        let base = AnyStore<Int>.inMemory()
-        let (observations, cancelled) = (Guarded(0), Guarded(0))
-
-        func get() -> Int? { base.get() }
-        func set(_ new: Int) { base.set(new) }
-        func remove() { base.remove() }
-        func observe(
-            initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Int>) -> Void
-        ) -> ObservationToken {
-            observations.withLock { $0 += 1 }
-            let token = base.observe(initial: initial, handler)
-            return ObservationToken { [cancelled] in
-                cancelled.withLock { $0 += 1 }
-                token.cancel()
-            }
-        }
-    }
-
-    @Test func aStoreThatReportsItsChangesIsObservedOnce() {
-        let store = CountingStore()
-        let box = AnyStore(AnyStore(store))
-        let token = box.observe { change in note(change) }
-        #expect(store.observations.withLock { $0 } == 1)
-        let tokens = (0..<3).map { _ in box.observe(initial: true) { _ in } }
-        #expect(store.observations.withLock { $0 } == 4)
-        box.set(1)
-        store.set(2)
-        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
-        for token in tokens + [token] { token.cancel() }
-    }
 }

@@ -142,29 +142,6 @@ struct MissingAndNilTests {
         #expect(suite[Outer.self].element == Element(required: 5, chosen: nil, none: 6))
     }
 
-    /// A default must not hide what an earlier release stored under another name.
-    private struct Renamed: DefaultConfig, Equatable {
-        static let key = "Renamed"
-        var name = "new"
-        init() {}
-        enum CodingKeys: CodingKey { case name, title }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name =
-                try container.decodeIfPresent(String.self, forKey: .name)
-                ?? container.decodeIfPresent(String.self, forKey: .title) ?? "new"
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(name, forKey: .name)
-        }
-    }
-
-    @Test func aNameIsReadUnderItsOldNameByHand() {
-        let suite = DefaultsSuite.inMemory(["Renamed": ["title": "old"]])
-        #expect(PersistentStore<Renamed>(in: suite).value.name == "old")
-    }
-
     /// The same by catching an error, which must hold after a value had neither name.
     private struct Caught: DefaultConfig, Equatable {
         static let key = "Caught"

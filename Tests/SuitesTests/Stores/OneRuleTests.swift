@@ -48,39 +48,6 @@ private struct Wrapped {
 @Suite(.serialized) struct OneRuleTests {
     // MARK: Contents
 
-    @Test(
-        arguments: [[:], ["number": 7, "Camera": ["zoom": 3]], ["number": "many", "Camera": ["zoom": "far"]]]
-            as [[String: PropertyList]])
-    func aValueOfContentsThatIsChangedBackIsNotStored(stored: [String: PropertyList]) throws {
-        let suite = DefaultsSuite.inMemory(stored)
-        let before = try suite.contents()
-        suite.onFailure = { _ in }
-        let changes = Guarded(0)
-        let token = suite.observeAll { _ in changes.withLock { $0 += 1 } }
-        try suite.update { contents in
-            contents[number] += 2
-            contents[number] -= 2
-            contents[Camera.self].zoom += 2
-            contents[camera].zoom -= 2
-            #expect(contents == before)
-        }
-        #expect(try suite.contents() == before)
-        #expect(changes.withLock { $0 } == 0)
-        token.cancel()
-    }
-
-    @Test func anAssignmentOfContentsIsStoredAfterAnEdit() throws {
-        let suite = DefaultsSuite.inMemory()
-        try suite.update { contents in
-            contents[number] += 2
-            contents[number] = 5
-            contents[number] += 0
-            contents[camera].zoom = 3
-            contents[camera] = Camera()
-        }
-        #expect(try suite.contents() == ["number": 5, "Camera": [:]])
-    }
-
     @Test func anAssignmentOverADefaultOfTheKeyStoresWhatDiffersFromIt() throws {
         let key = DefaultKey("Camera", default: Camera(zoom: 3, size: "large"))
         let ways: [(DefaultsSuite, Camera) throws -> Void] = [
@@ -97,68 +64,7 @@ private struct Wrapped {
         }
     }
 
-    // MARK: Types that change their values
-
-    private struct Name: Codable, Equatable {
-        var text: String
-        init(_ text: String) { self.text = text }
-        init(from decoder: any Decoder) throws {
-            text = try decoder.singleValueContainer().decode(String.self).lowercased()
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(text)
-        }
-    }
-    private struct Person: DefaultConfig, Equatable {
-        static let key = "Person"
-        var name = Name("ann")
-        var age = 1
-        var town = "Rome"
-        var isAdmin = false
-    }
-
-    @Test func anEditOfAPartThatDecodingNormalizesLeavesOthersAlone() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<Person>(in: suite)
-        var drafts = [store.draft(), store.draft()]
-        drafts[0].value.name = Name("Bob")
-        drafts[1].value.age = 7
-        try drafts[1].apply()
-        try drafts[0].apply()
-        #expect(store.value == Person(name: Name("bob"), age: 7))
-        func edit(_ person: inout Person) {
-            store.value.town = "Oslo"
-            person.name = Name("Eve")
-        }
-        edit(&store.value)
-        #expect(store.value == Person(name: Name("eve"), age: 7, town: "Oslo"))
-    }
-
-    private struct Volume: DefaultConfig, Equatable {
-        static let key = "Volume"
-        static let rules: [DefaultRule<Volume>] = [.on(\.level, .clamped(to: 0...10)), .on(\.step, .in(1...3))]
-        var level = 5
-        var step = 1
-        var count = 0
-    }
-
-    @Test(arguments: [DefaultKey("v", default: Volume()), DefaultKey("v", default: Volume(), form: .jsonData)])
-    private func anEditThatARuleCorrectsLeavesOthersAlone(key: DefaultKey<Volume>) throws {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        func edit(_ volume: inout Volume, level: Int = 5, step: Int = 1) {
-            suite[key].count += 1
-            (volume.level, volume.step) = (level, step)
-        }
-        edit(&suite[key], level: 99)
-        #expect(suite[key] == Volume(level: 10, count: 1))
-        // A rule that corrects nothing refuses the edit as a whole.
-        let count = failures.all.count
-        edit(&suite[key], level: 3, step: 7)
-        #expect(suite[key] == Volume(level: 10, count: 2))
-        #expect(failures.kinds.dropFirst(count) == [.invalid])
-    }
+    // MARK: Rules
 
     /// Two edits that are valid alone, but not together.
     @Test func anEditThatBreaksARuleWithAnotherOneIsRefused() throws {
@@ -181,44 +87,6 @@ private struct Wrapped {
         #expect(failures.kinds == [.invalid])
         #expect(fails(with: .invalid) { try draft.apply() })
         #expect(suite[Span.self].name == "other" && suite[Span.self].high == 5 && suite[Span.self].low == 1)
-    }
-
-    // MARK: What a type does not know
-
-    @Test func anArrayThatKeepsItsValueKeepsWhatItsElementsDoNotKnow() throws {
-        struct Element: Codable, Equatable { var x = 0 }
-        struct Inner: Codable, Equatable {
-            var elements: [Element] = []
-            var number = 0
-        }
-        struct List: DefaultConfig, Equatable {
-            static let key = "List"
-            var inner = Inner()
-            var elements: [Element] = []
-        }
-        let elements: PropertyList = [["x": 1, "later": 2]]
-        let suite = DefaultsSuite.inMemory([
-            "List": ["inner": ["elements": elements, "number": 0], "elements": elements], "array": elements,
-        ])
-        let store = PersistentStore<List>(in: suite)
-        try store.update { $0.inner.number = 1 }
-        try store.save(store.value)
-        let array = UserDefault(DefaultKey("array", default: [Element]()), in: suite)
-        try array.store.save(array.value)
-        let expected: SuiteContents = [
-            "List": ["inner": ["elements": elements, "number": 1], "elements": elements], "array": elements,
-        ]
-        #expect(try suite.contents() == expected)
-    }
-
-    @Test func anUpdateOfAMappedStoreThatEndsWithTheDefaultIsStored() throws {
-        let suite = DefaultsSuite.inMemory()
-        let zoom = PersistentStore<Camera>(in: suite).map(\.zoom)
-        try zoom.update(default: 1) { _ in }
-        #expect(try suite.contents() == [:])
-        try zoom.update(default: 5) { $0 = 1 }
-        #expect(zoom.get() == 1)
-        #expect(try suite.contents() == ["Camera": [:]])
     }
 
     // MARK: Two threads
@@ -317,19 +185,6 @@ private struct Wrapped {
         try expectNoWrites(of: Box()) { $0.size = 7 }
     }
 
-    @Test func aValueOfAStoreOfAProgramThatIsChangedInPlaceIsSet() throws {
-        let store = CountingStore<Pair>()
-        store.value.counts.a += 0
-        #expect(store.writes == 0)
-        store.value.counts.a += 1
-        #expect(store.writes == 1)
-        #expect(store.get()?.counts.a == 1)
-        // An assignment is stored even if it equals the default.
-        store.remove()
-        store.value = Pair()
-        #expect(store.writes == 3)
-    }
-
     /// What can neither be compared nor stored by the library is written.
     @Test func aValueThatCannotBeComparedIsSet() throws {
         struct Opaque {}
@@ -409,30 +264,14 @@ private struct Wrapped {
         }
     }
 
-    @Test func anUnknownRawValueIsNotAMissingOne() throws {
-        let suite = DefaultsSuite.inMemory(["mode": "hologram"])
-        suite.onFailure = { _ in }
-        let key = DefaultKey<Coded?>("mode", default: nil)
-        #expect(fails(with: .unreadable) { _ = try suite.read(key) })
-        suite[key] = .photo
-        #expect(try suite.contents() == ["mode": ["kind": 0], "mode.unreadable": "hologram"])
-    }
-
     // MARK: Values of other kinds
 
-    /// Every way to change a class. `suite[key].size += 1` would only read the object.
+    /// Ways to change a class. `suite[key].size += 1` would only read the object.
     private static let classChanges: [String: @Sendable (DefaultsSuite) throws -> Void] = [
         "update": { suite in try PersistentStore<Box>(in: suite).update { $0.size += 1 } },
-        "update with a default": { suite in
-            try PersistentStore<Box>(in: suite).update(default: DefaultKey(Box.self).defaultValue) { $0.size += 1 }
-        },
         "value": { grow(&PersistentStore<Box>(in: $0).value) },
         "key": { grow(&$0[DefaultKey(Box.self)]) },
-        "setting": { grow(&UserDefault<Box>(in: $0).value) },
         "contents": { suite in try suite.update { grow(&$0[Box.self]) } },
-        "contents by key": { suite in try suite.update { grow(&$0[DefaultKey(Box.self)]) } },
-        "decorator": { suite in try Decorated(base: AnyStore<Box>.persistent(in: suite)).update { $0.size += 1 } },
-        "value of a decorator": { suite in grow(&Decorated(base: AnyStore<Box>.persistent(in: suite)).value) },
         "draft": { suite in
             var draft = PersistentStore<Box>(in: suite).draft()
             draft.value.size += 1
@@ -452,16 +291,6 @@ private struct Wrapped {
         #expect(defaultValue.size == 1)
         // So that one way that changes the default does not make the others fail.
         defaultValue.size = 1
-    }
-
-    @Test func anotherOrderOfAnArrayIsAChange() throws {
-        let suite = DefaultsSuite.inMemory()
-        let list = DefaultKey("list", default: [1, 2])
-        try suite.update(list) { $0.reverse() }
-        suite[camera].names.reverse()
-        #expect(try suite.contents() == ["list": [2, 1], "Camera": ["names": ["b", "a"]]])
-        try PersistentStore<Camera>(in: suite).update { $0.names.reverse() }
-        #expect(try suite.contents()["Camera"] == ["names": ["a", "b"]])
     }
 
     // MARK: Nothing
@@ -531,34 +360,6 @@ private struct Wrapped {
         }
     }
 
-    private enum Mode: Codable, Equatable {
-        case auto, manual
-        case night(level: Int)
-    }
-    private struct Shot: DefaultConfig, Equatable {
-        static let key = "Shot"
-        var mode = Mode.auto
-        var number = 0
-        var counts = Counts()
-    }
-
-    /// A property is replaced as a whole, so its parts are of one edit.
-    @Test func theLastOfTwoEditsOfOnePropertyWins() throws {
-        let store = PersistentStore<Shot>(in: .inMemory())
-        var draft = store.draft()
-        draft.value.mode = .night(level: 3)
-        draft.value.counts.a = 1
-        (store.value.mode, store.value.number, store.value.counts.b) = (.manual, 5, 2)
-        try draft.apply()
-        let shot = store.value
-        #expect(shot.mode == .night(level: 3) && shot.number == 5 && shot.counts == Counts(a: 1))
-        let suite = DefaultsSuite.inMemory()
-        let key = DefaultKey("mode", default: Mode.auto)
-        func edit(_ mode: inout Mode) { (mode, suite[key]) = (.night(level: 1), .manual) }
-        edit(&suite[key])
-        #expect(suite[key] == .night(level: 1))
-    }
-
     /// Only the last one must meet the rules.
     @Test func editsOfOneUpdateAreOneChange() throws {
         struct Span: DefaultConfig, Equatable {
@@ -575,37 +376,5 @@ private struct Wrapped {
         #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
         #expect(throws: DefaultsError.self) { try suite.update { $0[Span.self].low = 40 } }
         #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
-    }
-
-    private struct Exposure: Codable, Equatable {
-        var (speed, stops) = (1, 1)
-        enum CodingKeys: String, CodingKey { case speed, stops, extra }
-        init() {}
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            (speed, stops) = (
-                try container.decode(Int.self, forKey: .speed), try container.decode(Int.self, forKey: .stops)
-            )
-            // A newer release writes it for a high speed only.
-            guard !container.contains(.extra) || speed > 4 else { throw CocoaError(.coderInvalidValue) }
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(speed, forKey: .speed)
-            try container.encode(stops, forKey: .stops)
-        }
-    }
-    private struct Film: DefaultConfig {
-        static let key = "Film"
-        var exposure = Exposure()
-    }
-
-    /// The part with what its type does not know cannot be read, and its default is the new value.
-    @Test func aPartThatCanNoLongerBeReadIsReplaced() throws {
-        let stored: PropertyList = ["exposure": ["speed": 9, "stops": 1, "extra": 3]]
-        let suite = DefaultsSuite.inMemory(["Film": stored])
-        suite.onFailure = { _ in }
-        try PersistentStore<Film>(in: suite).update { $0.exposure.speed = 1 }
-        #expect(try suite.contents() == ["Film": ["exposure": ["speed": 1, "stops": 1]], "Film.unreadable": stored])
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -43,31 +42,6 @@ struct PersistentStoreTests {
         let afterSet = Counted.decodings.withLock { $0 }
         for number in 1...3 { store.set(Counted(number: number)) }
         #expect(Counted.decodings.withLock { $0 } == afterSet)
-    }
-
-    @Test func aMissingValueIsRememberedToo() {
-        let backend = SpyBackend()
-        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
-        #expect(store.get() == nil)
-        let reads = backend.reads
-        #expect(store.get() == nil)
-        #expect(backend.reads == reads)
-        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
-        #expect(store.get()?.size == .small)
-    }
-
-    @Test(arguments: [true, false])
-    func aWriteBehindTheStoresBackIsSeen(hasGenerations: Bool) throws {
-        let backend = SpyBackend(hasGenerations: hasGenerations)
-        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
-        store.set(CameraConfig())
-        #expect(store.get()?.size == .medium)
-        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
-        #expect(store.get()?.size == .small)
-        backend.write(["savesToCameraRoll": true, "size": "large"], forKey: "CameraConfig")
-        try store.updateStored { #expect($0?.size == .large) }
-        backend.write(nil, forKey: "CameraConfig")
-        #expect(store.get() == nil)
     }
 
     @Test func classInstancesAreNeverShared() throws {
@@ -137,40 +111,6 @@ struct PersistentStoreTests {
         #expect(backend.contents.count == 3)
     }
 
-    /// A type that reads back only some of the values that it writes.
-    struct Positive: DefaultConvertible {
-        static let key = "positive"
-        var number: Int
-        init(number: Int) { self.number = number }
-        init?(_ object: Any) {
-            guard let number = object as? Int, number > 0 else { return nil }
-            self.number = number
-        }
-        func serialize() -> Any { number }
-    }
-
-    @Test func anOwnValueThatCouldNotBeReadIsSetAsideToo() throws {
-        let backend = SpyBackend()
-        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
-        for number in [1, -1] { try store.save(Positive(number: number)) }
-        #expect(fails(with: .unreadable) { _ = try store.load() })
-        try store.save(Positive(number: 2))
-        #expect(backend.contents == ["positive": 2, "positive.unreadable": -1])
-    }
-
-    @Test func unavailableAndUnreadableAreReportedSeparately() {
-        let backend = SpyBackend(["CameraConfig": "unreadable"])
-        let suite = DefaultsSuite(backend: backend)
-        let failures = Failures(of: suite)
-        let store = PersistentStore<CameraConfig>(in: suite)
-        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
-        for _ in 0..<2 { #expect(store.get() == nil) }
-        backend.fail(with: nil)
-        for _ in 0..<2 { #expect(store.get() == nil) }
-        #expect(failures.kinds == [.unavailable, .unreadable])
-        #expect(failures.all.allSatisfy { $0.key == "CameraConfig" })
-    }
-
     @Test func anUnreadableValueIsSetAsideForNilButNotForRemoving() {
         let backend = SpyBackend(["nickname": 5])
         let suite = DefaultsSuite(backend: backend)
@@ -182,52 +122,6 @@ struct PersistentStoreTests {
         backend.write(6, forKey: "nickname")
         UserDefault(nickname, in: suite).store.remove()
         #expect(backend.contents == ["nickname.unreadable": 5])
-    }
-
-    @Test func anUnreadableValueIsReportedOnceByTwoThreads() {
-        let suite = DefaultsSuite.inMemory(["hesitant": "unreadable"])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<Hesitant>(in: suite)
-        Thread {
-            _ = store.get()
-            Hesitant.ended.signal()
-        }.start()
-        Hesitant.isInside.wait()
-        #expect(store.get() == nil)
-        Hesitant.goesOn.signal()
-        Hesitant.ended.wait()
-        #expect(failures.kinds == [.unreadable])
-    }
-
-    /// A type whose first decoding waits for a signal.
-    struct Hesitant: DefaultConvertible {
-        static let key = "hesitant"
-        static let isInside = DispatchSemaphore(value: 0)
-        static let goesOn = DispatchSemaphore(value: 0)
-        static let ended = DispatchSemaphore(value: 0)
-        static let isFirst = Guarded(true)
-        init?(_ object: Any) {
-            let waits = Self.isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
-            if waits {
-                Self.isInside.signal()
-                Self.goesOn.wait()
-            }
-            return nil
-        }
-        func serialize() -> Any { 1 }
-    }
-
-    @Test func anUpdateOfAnUnreadableValueIsAnErrorBeforeItsBody() {
-        let backend = SpyBackend(["CameraConfig": "precious"])
-        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
-        #expect(
-            fails(with: .unreadable) {
-                try store.updateStored { _ in _ = Issue.record("the body ran") }
-            })
-        #expect(backend.contents == ["CameraConfig": "precious"])
     }
 
     @Test func nothingIsWrittenOverWhatIsUnavailable() {
@@ -243,14 +137,6 @@ struct PersistentStoreTests {
         #expect(fails(with: .unavailable) { try suite.removeAll() })
         #expect(backend.contents == ["CameraConfig": "precious"])
         #expect(backend.commits.isEmpty)
-    }
-
-    // Launch arguments
-
-    @Test(arguments: [("YES", true), ("no", false), ("true", true), ("False", false), ("1", true), ("0", false)])
-    func launchArgumentsAreReadAsUserDefaultsReadsStrings(argument: String, expected: Bool) {
-        let suite = DefaultsSuite(backend: SpyBackend(), layers: [.arguments(["flag": .string(argument)]), .stored])
-        #expect(suite[DefaultKey("flag", default: !expected)] == expected)
     }
 
     // Law 5: no conversion under a lock

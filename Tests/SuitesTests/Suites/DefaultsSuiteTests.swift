@@ -30,11 +30,6 @@ struct DefaultsSuiteTests {
             kinds.map(\.description) == ["unreadable", "timed out", "nested write", "invalid name"])
     }
 
-    @Test func suitesOnOneBackendShareOneCore() {
-        let backend = MemoryBackend()
-        #expect(DefaultsSuite(backend: backend).core === DefaultsSuite(backend: backend).core)
-    }
-
     @Test func removingIsOneCommit() throws {
         let backend = SpyBackend(["a": 1, "b": 2, "c": 3])
         let suite = DefaultsSuite(backend: backend)
@@ -113,70 +108,6 @@ struct DefaultsSuiteTests {
         #expect(heard.all == [5, 9])
     }
 
-    @Test func aReaderSeesChangesThatAnotherThreadDetects() {
-        let backend = SpyBackend(["first": 1, "second": 1])
-        let suite = DefaultsSuite(backend: backend)
-        let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
-        let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
-        #expect(first.get() == 1 && second.get() == 1)
-        let calls = Guarded(0)
-        let hasRead = DispatchSemaphore(value: 0)
-        let mayContinue = DispatchSemaphore(value: 0)
-        let ended = DispatchSemaphore(value: 0)
-        // The other thread asks for changes before the second change, and applies its result after
-        // this thread has seen both.
-        backend.interrupt { call in
-            guard call == .changes else { return }
-            switch calls.withLock({ calls in
-                calls += 1
-                return calls
-            }) {
-            case 1:
-                hasRead.signal()
-                mayContinue.wait()
-            case 2:
-                mayContinue.signal()
-                ended.wait()
-            default: break
-            }
-        }
-        backend.write(2, forKey: "first")
-        Thread {
-            #expect(first.get() == 2)
-            ended.signal()
-        }.start()
-        hasRead.wait()
-        backend.write(2, forKey: "second")
-        #expect(second.get() == 2)
-    }
-
-    @Test func aValueReadDuringACommitIsNotCached() {
-        let backend = SpyBackend(["n": 1])
-        let suite = DefaultsSuite(backend: backend)
-        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
-        let hasRead = DispatchSemaphore(value: 0)
-        let mayContinue = DispatchSemaphore(value: 0)
-        let ended = DispatchSemaphore(value: 0)
-        backend.interrupt { call in
-            guard call == .commit else { return }
-            backend.interrupt { _ in
-                hasRead.signal()
-                mayContinue.wait()
-            }
-            Thread {
-                // It asks again.
-                #expect(store.get() == nil)
-                ended.signal()
-            }.start()
-            hasRead.wait()
-            backend.interrupt(nil)
-        }
-        suite.remove(["n"])
-        mayContinue.signal()
-        ended.wait()
-        #expect(store.get() == nil)
-    }
-
     @Test func aCommitDoesNotHideExternalChanges() {
         let backend = SpyBackend(["mine": 1, "theirs": 1])
         let suite = DefaultsSuite(backend: backend)
@@ -187,21 +118,6 @@ struct DefaultsSuiteTests {
         #expect(theirs.get() == 2)
     }
 
-    @Test func aLocalCommitIsNotAnExternalChange() {
-        let backend = SpyBackend()
-        let suite = DefaultsSuite(backend: backend)
-        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
-        // The first read asks for the generation from which the values are valid.
-        #expect(store.get() == nil)
-        backend.interrupt { call in
-            if call == .changes { Issue.record("the suite asked for its own changes") }
-        }
-        for number in 1...3 {
-            store.set(number)
-            #expect(store.get() == number)
-        }
-    }
-
     @Test func aChangeOfOneKeyDoesNotRereadAnother() {
         let backend = SpyBackend(["one": 1, "other": 1])
         let suite = DefaultsSuite(backend: backend)
@@ -210,17 +126,6 @@ struct DefaultsSuiteTests {
         let reads = backend.reads
         backend.write(2, forKey: "other")
         #expect(one.get() == 1)
-        #expect(backend.reads == reads)
-    }
-
-    @Test func aValueReadAfterACommitIsCached() {
-        let backend = SpyBackend(["n": 1])
-        let suite = DefaultsSuite(backend: backend)
-        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
-        suite[DefaultKey("n", default: 0.0)] = 2.0
-        #expect(store.get() == 2)
-        let reads = backend.reads
-        #expect(store.get() == 2)
         #expect(backend.reads == reads)
     }
 
@@ -265,44 +170,6 @@ struct DefaultsSuiteTests {
         (suite.core.backend as? SpyBackend)?.fail(with: DefaultsError(.unavailable, reason: "a test"))
         suite[DefaultKey("n", default: 0)] = 5
         #expect(calls.withLock { $0 } == 1)
-    }
-
-    @Test func aTaskOfAFailureHandlerMayFailAgain() async {
-        let suite = DefaultsSuite.inMemory(["a": "unreadable", "b": "unreadable"])
-        let received = Guarded<[String?]>([])
-        let (ends, end) = AsyncStream<Void>.makeStream()
-        let (tasks, start) = AsyncStream<Task<Void, Never>>.makeStream()
-        suite.onFailure = { error in
-            received.withLock { $0.append(error.key) }
-            guard error.key == "a" else { return }
-            start.yield(
-                Task {
-                    for await _ in ends { break }
-                    _ = suite[DefaultKey("b", default: 0)]
-                })
-        }
-        _ = suite[DefaultKey("a", default: 0)]
-        end.yield()
-        for await task in tasks {
-            await task.value
-            break
-        }
-        #expect(received.withLock { $0 } == ["a", "b"])
-    }
-
-    // Durability
-
-    @Test func aBackendIsSynchronizedOnceForSeveralCommits() throws {
-        let (backend, synchronized) = (
-            SpyBackend(synchronizationDelay: .milliseconds(100)), DispatchSemaphore(value: 0)
-        )
-        backend.state.withLock { $0.onSynchronize = { synchronized.signal() } }
-        let suite = DefaultsSuite(backend: backend)
-        for number in 0..<10 { suite[DefaultKey("n", default: -1)] = number }
-        #expect(synchronized.wait(timeout: .now() + 10) == .success)
-        suite[DefaultKey("n", default: -1)] = 11
-        #expect(synchronized.wait(timeout: .now() + 10) == .success)
-        #expect(try backend.value(forKey: "n") == 11)
     }
 
     private final class ImpatientBackend: BackendDecorator {

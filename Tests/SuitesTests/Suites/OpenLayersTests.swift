@@ -1,5 +1,4 @@
 import Foundation
-import Observation
 import TestSupport
 import Testing
 import TypedDefaults
@@ -52,21 +51,6 @@ struct OpenLayersTests {
             #expect(setting.value == 9)
             // A read from the cache.
             #expect(setting.value == 9)
-        }
-    }
-
-    @Test(arguments: Backend.allCases)
-    func anUpdateBeginsWithTheDefaultOfALayer(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite.layers = [.stored, .values(["a": 5, "Lens": ["zoom": 3.0]])]
-            try suite.update(a) { $0 += 1 }
-            #expect(suite[a] == 6)
-            let lens = PersistentStore<Lens>(in: suite)
-            try lens.update { _ in }
-            #expect(try suite.contents() == ["a": 6])
-            try lens.update { $0.name = "x" }
-            #expect(lens.value == Lens(zoom: 3, name: "x"))
-            #expect(try suite.contents()["Lens"] == ["name": "x"])
         }
     }
 
@@ -125,18 +109,6 @@ struct OpenLayersTests {
         }
         #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 3, modes: ["a"]))
         #expect(suite[a] == 0)
-    }
-
-    @Test func theErrorForJSONInALayerIsAboutItsPart() {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        suite.layers = [.environment(prefix: "APP_", ["APP_LENS": #"{"zoom": "far"}"#]), .stored]
-        #expect(PersistentStore<Lens>(in: suite).value == Lens())
-        #expect(failures.all.map(\.path) == [["zoom"]])
-        #expect(
-            failures.all.map(\.reason) == [
-                "the value of the layer “environment” is ignored: expected Double, but a string is given"
-            ])
     }
 
     @Test func aValueThatDoesNotConvertIsReportedWithTheNameOfTheLayer() throws {
@@ -250,16 +222,6 @@ struct OpenLayersTests {
         #expect(suite[camera] == Camera(size: "small", low: 2, high: high, note: note))
     }
 
-    @Test func twoLayersMayGiveAllOfAConfig() throws {
-        let suite = DefaultsSuite.inMemory()
-        let lens = UserDefault(DefaultKey(Lens.self), in: suite)
-        suite.layers = [
-            .values(["Lens": ["zoom": 2.0]], name: "admin"), .values(["Lens": ["name": "x", "modes": []]]), .stored,
-        ]
-        #expect(lens.isManaged)
-        #expect(lens.source == .layer("admin"))
-    }
-
     /// An edit that breaks a rule together with what is stored is refused. The property of the
     /// layer is not stored, nor is another one lost.
     @Test func anEditBehindALayerThatBreaksARuleIsRefused() throws {
@@ -296,49 +258,6 @@ struct OpenLayersTests {
         suite[camera].area = .init(width: 7, height: 7)
         PersistentStore<Camera>(in: suite).map(\.area.width).remove()
         #expect(suite[camera].area == .init(width: 4, height: 7))
-    }
-
-    /// What decoding makes of a default is not given by a layer.
-    private struct Trimmed: DefaultConfig, Equatable {
-        static let key = "Trimmed"
-        var path = "/tmp/"
-        var count = 0
-        init() {}
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            path = try container.decode(String.self, forKey: .path)
-            if path.hasSuffix("/") { path.removeLast() }
-            count = try container.decode(Int.self, forKey: .count)
-        }
-    }
-
-    @Test func aLayerGivesNothingThatItDoesNotHave() {
-        let suite = DefaultsSuite.inMemory(["Trimmed": ["path": "/home"]])
-        suite.layers = [.values(["Trimmed": ["count": 5]]), .stored]
-        let trimmed = suite[DefaultKey(Trimmed.self)]
-        #expect(trimmed.path == "/home" && trimmed.count == 5)
-    }
-
-    /// The cases of an enum are no properties.
-    private enum Mode: DefaultConfig, Equatable {
-        static let key = "Mode"
-        case photo(quality: Int)
-        case video(seconds: Int)
-        init() { self = .photo(quality: 5) }
-    }
-
-    @Test(arguments: [true, false]) func aLayerReplacesAnEnumWhole(isBefore: Bool) {
-        let suite = DefaultsSuite.inMemory(["Mode": ["photo": ["quality": 1]]])
-        let failures = Failures(of: suite)
-        let key = DefaultKey(Mode.self)
-        let layer = Layer.values(["Mode": ["video": ["seconds": 2]]])
-        let heard = Heard { note in suite.observe(key) { note($0.value) } }
-        suite.layers = isBefore ? [layer, .stored] : [.stored, layer]
-        #expect(suite[key] == (isBefore ? .video(seconds: 2) : .photo(quality: 1)))
-        #expect(heard.all == (isBefore ? [.video(seconds: 2)] : []))
-        suite.remove(key)
-        #expect(suite[key] == .video(seconds: 2))
-        #expect(failures.all.isEmpty)
     }
 
     @Test func aLayerThatChangesIsAChange() throws {
@@ -435,15 +354,5 @@ struct OpenLayersTests {
         #expect(setting.value == 9)
         #expect(failures.kinds == [.managed])
         #expect(UserDefault(b, in: suite).source == .defaultValue)
-    }
-
-    @Test func theStandInHasItsOwnLayers() {
-        DefaultsSuite.withStandard(.inMemory()) {
-            DefaultsSuite.standard.layers = [.values(["a": 4], name: "test"), .stored]
-            let setting = UserDefault(a)
-            #expect(setting.value == 4)
-            #expect(setting.source == .layer("test"))
-            #expect(setting.isManaged)
-        }
     }
 }

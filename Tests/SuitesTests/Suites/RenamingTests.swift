@@ -46,20 +46,6 @@ struct RenamingTests {
         }
     }
 
-    @Test func copiesKeepTheirKeysWhenAPrefixIsRenamedTwice() throws {
-        let suite = DefaultsSuite.inMemory(["a/q": 0.5, "b/q": 0.6, "a/x": 1])
-        let failures = Failures(of: suite)
-        for _ in 0..<2 { try suite.update { $0.rename(prefix: "a/", to: "b/") } }
-        #expect(try suite.contents() == ["b/q": 0.6, "b/x": 1, "a/q.unreadable": 0.5])
-        try suite.update { $0["a/q"] = 0.4 }
-        for _ in 0..<2 { try suite.update { $0.rename(prefix: "a/", to: "b/") } }
-        #expect(
-            try suite.contents() == [
-                "b/q": 0.6, "b/x": 1, "a/q.unreadable": 0.5, "a/q.unreadable-2": 0.4,
-            ])
-        #expect(failures.kinds == [.conflict, .conflict])
-    }
-
     /// As if a step on `UserDefaults` had been interrupted and ran again.
     @Test func anEqualValueNeedsNoCopy() throws {
         let suite = DefaultsSuite.inMemory(["q": 0.5, "quality": 0.5])
@@ -101,40 +87,6 @@ struct RenamingTests {
         try suite.migrate(migrator)
         #expect(try suite.keys() == ["camera/quality"])
         #expect(try suite.migrate(migrator) == [])
-    }
-
-    @Test func aStepRenamesOnceAndAnOlderVersionGoesOnWithTheOldName() throws {
-        var migrator = DefaultsMigrator()
-        migrator.register("2.0") { $0.rename("q", to: "quality") }
-        let suite = DefaultsSuite.inMemory(["user/q": 0.5])
-        let scope = suite.scoped("user/")
-        try scope.migrate(migrator)
-        #expect(scope[quality] == 0.5)
-        scope[DefaultKey("q", default: 0.8)] = 0.4
-        try scope.migrate(migrator)
-        #expect(scope[quality] == 0.5)
-        #expect(try scope.keys() == ["q", "quality"])
-    }
-
-    @Test func whatWasRenamedIsReadInTheSameUpdate() throws {
-        let suite = DefaultsSuite.inMemory(["q": 0.5])
-        try suite.update { contents throws in
-            contents.rename("q", to: "quality")
-            #expect(try contents.read(quality) == 0.5)
-            contents[quality] += 0.25
-        }
-        #expect(try suite.contents() == ["quality": 0.75])
-    }
-
-    /// As a wrapper at file scope is.
-    @Test func aSettingThatExistsBeforeTheRenameReadsTheMovedValue() throws {
-        let suite = DefaultsSuite.inMemory(["q": 0.5])
-        let (setting, readBefore) = (UserDefault(quality, in: suite), UserDefault(quality, in: suite))
-        #expect(readBefore.value == 0.8)
-        let heard = Heard { note in readBefore.observe { note($0.newValue) } }
-        try suite.update { $0.rename("q", to: "quality") }
-        #expect(setting.value == 0.5 && readBefore.value == 0.5)
-        #expect(heard.all == [0.5])
     }
 
     @Test func aValueThatTheBackendCannotReadIsNotRenamed() throws {

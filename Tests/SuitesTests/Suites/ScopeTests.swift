@@ -94,14 +94,6 @@ struct ScopeTests {
         #expect(Set([suite, other, suite.scoped("a/"), suite.scoped("a/"), suite.scoped("")]).count == 3)
     }
 
-    @Test func aCopyIsReportedWithThePrefix() throws {
-        let suite = DefaultsSuite.inMemory(["user/number": "text"])
-        let failures = Failures(of: suite)
-        try suite.scoped("user/").update { $0[DefaultKey("number", default: 0)] = 1 }
-        #expect(failures.all.map(\.key) == ["user/number"])
-        #expect(failures.all.first?.reason.hasSuffix("“user/number.unreadable”") == true)
-    }
-
     private func keyOfError(_ body: () throws -> Void) -> String? {
         do { try body() } catch let error as DefaultsError {
             return error.key
@@ -136,26 +128,5 @@ struct ScopeTests {
                     try migrator.migrate(&$0)
                 }
             } == "a")
-    }
-
-    @Test func errorsOfUpdatesAndMovesNameTheKeyWithThePrefix() throws {
-        let scope = DefaultsSuite.inMemory().scoped("user/")
-        let bad = DefaultKey("bad", default: 1.0, form: .jsonData)
-        #expect(keyOfError { try scope.update { $0[bad] = .infinity } } == "user/bad")
-        #expect(keyOfError { try scope.update { $0["deep"] = .nested(65) } } == "user/deep")
-        #expect(
-            keyOfError {
-                try scope.update {
-                    $0 = ["x": 1]
-                    $0[bad] = .infinity
-                }
-            } == "user/bad")
-        let long = String(repeating: "k", count: 4_090)
-        try scope.update { $0[long] = 1 }
-        let refused = try scope.move(.all, to: DefaultsSuite.inMemory().scoped("a longer prefix/")).refused
-        #expect(refused.map(\.key) == ["a longer prefix/\(long)"])
-        let place = KeyByKeyBackend([:], unreadableKeys: ["user/newer"])
-        let unreadable = try DefaultsSuite(backend: place).scoped("user/").move(.all, to: .inMemory()).refused
-        #expect(unreadable.map(\.key) == ["user/newer"])
     }
 }

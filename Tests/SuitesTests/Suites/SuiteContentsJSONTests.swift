@@ -50,18 +50,6 @@ struct SuiteContentsJSONTests {
         #expect(try Self.read("\u{FEFF}" + text) == Self.read(text), "a byte order mark may come first")
     }
 
-    @Test(
-        arguments: [
-            #"{"a": "\ud83d"}"#, #"{"a": "\ud83d\u0041"}"#, #"{"a": "\ude00"}"#, #"{"a": "\u00g0"}"#, #"{"a": "\u12"#,
-            #"{"a": "\x"}"#, #"{"a": "open"#, #"{"a": "open\"#, #"{"a": 1 "b": 2}"#, #"{"a": [1 2]}"#, #"{"a": 1"#,
-            #"{"a": [1"#, "{\"a\": \"\u{1}\"}",
-        ])
-    func brokenJSONIsRefusedWithItsPlace(_ text: String) {
-        let error = #expect(throws: DefaultsError.self) { _ = try Self.read(text) }
-        #expect(error?.kind == .unreadable)
-        #expect(error?.reason.hasPrefix("JSON, line 1, column ") == true)
-    }
-
     @Test func textThatIsNotUTF8IsRefused() {
         let json = Data(#"{"a": ""#.utf8) + [0xFF] + Data(#""}"#.utf8)
         #expect(fails(with: .unreadable) { _ = try SuiteContents(json: json) })
@@ -178,14 +166,5 @@ struct SuiteContentsJSONTests {
             let isRefused = withSmallStack(kilobytes: kilobytes) { () -> Bool in (try? Self.read(text)) == nil }
             #expect(isRefused)
         }
-    }
-
-    @Test func aBackupRestoresASuite() throws {
-        let suite = DefaultsSuite.inMemory(["volume": 0.5, "name": "a"])
-        let backup = try suite.contents().json()
-        suite[DefaultKey("volume", default: 1.0)] = 0.75
-        suite[DefaultKey("added", default: 0)] = 1
-        try suite.replaceContents(with: SuiteContents(json: backup))
-        #expect(try suite.contents() == ["volume": 0.5, "name": "a"])
     }
 }

@@ -3,7 +3,6 @@
     import Dispatch
     import TestSupport
     import Foundation
-    import Observation
     import Testing
     import TypedDefaults
 
@@ -22,12 +21,10 @@
             "whatWasMadeBeforeUsesTheOtherSuite": whatWasMadeBeforeUsesTheOtherSuite,
             "tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot":
                 tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot,
-            "tasksAtTheSameTimeDoNotMeet": tasksAtTheSameTimeDoNotMeet,
             "aScopeOrAnotherNestedSuiteStandsIn": aScopeOrAnotherNestedSuiteStandsIn,
             "observersStayWithTheSuiteInWhichTheyBegan": observersStayWithTheSuiteInWhichTheyBegan,
             "failuresGoToTheOtherSuite": failuresGoToTheOtherSuite,
             "theOtherSuiteHasItsOwnLayers": theOtherSuiteHasItsOwnLayers,
-            "aSettingMadeAfterAStandInUsesTheNextOne": aSettingMadeAfterAStandInUsesTheNextOne,
         ]
 
         @Test(.ownFile, arguments: checks.keys.sorted()) func anotherSuiteStandsIn(check: String) async {
@@ -97,25 +94,6 @@
             #expect(Settings.quality.value == 0.1)
         }
 
-        fileprivate static func tasksAtTheSameTimeDoNotMeet() async {
-            await withTaskGroup(of: Bool.self) { group in
-                for number in 0..<50 {
-                    group.addTask {
-                        await DefaultsSuite.withStandard(.inMemory()) {
-                            for _ in 0..<20 {
-                                Settings.quality.value = Double(number)
-                                await Task.yield()
-                                guard Settings.quality.value == Double(number) else { return false }
-                            }
-                            return true
-                        }
-                    }
-                }
-                for await isAlone in group { #expect(isAlone) }
-            }
-            #expect(!Settings.quality.isSet)
-        }
-
         fileprivate static func aScopeOrAnotherNestedSuiteStandsIn() throws {
             let other = DefaultsSuite.inMemory()
             try DefaultsSuite.withStandard(other.scoped("test/")) { () throws in
@@ -144,15 +122,6 @@
             Settings.quality.value = 0.3
             #expect(values.withLock { $0 } == ["inner 0.2", "outer 0.3"])
             outer.cancel()
-        }
-
-        fileprivate static func aSettingMadeAfterAStandInUsesTheNextOne() {
-            DefaultsSuite.withStandard(.inMemory()) {}
-            let later = UserDefault("withStandard.later", default: 1)
-            later.value = 2
-            #expect(later.value == 2)
-            DefaultsSuite.withStandard(.inMemory()) { #expect(later.value == 1) }
-            #expect(later.value == 2)
         }
 
         fileprivate static func failuresGoToTheOtherSuite() {

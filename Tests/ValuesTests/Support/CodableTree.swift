@@ -34,7 +34,7 @@ indirect enum CodableTree: Codable, Hashable, Sendable {
         var id: UUID
     }
 
-    /// Containers that stay open and are filled late, in a different order.
+    /// Containers that stay open and are filled late, in a different order, and a super encoder.
     struct Open: Codable, Hashable {
         var isReversed: Bool
         var first: CodableTree
@@ -57,6 +57,7 @@ indirect enum CodableTree: Codable, Hashable, Sendable {
             try dictionary.encode(third, forKey: .third)
             for tree in second { try inArray.encode(tree) }
             try array.encode(second.count)
+            try second.count.encode(to: array.superEncoder())
             try dictionary.encode(first, forKey: .first)
             if !isReversed { try container.encode(isReversed, forKey: .isReversed) }
         }
@@ -70,7 +71,9 @@ indirect enum CodableTree: Codable, Hashable, Sendable {
             var inArray = try array.nestedUnkeyedContainer()
             second = []
             while !inArray.isAtEnd { second.append(try inArray.decode(CodableTree.self)) }
-            guard try array.decodeNil(), try array.decode(Int.self) == second.count else {
+            guard array.count == 4, try array.decodeNil(), try array.decode(Int.self) == second.count,
+                try Int(from: array.superDecoder()) == second.count, array.currentIndex == 4
+            else {
                 throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "lost elements"))
             }
         }

@@ -170,7 +170,6 @@ extension EtcdBackend {
                 } catch {
                     if isWriting, !error.isRefusal, error.wasSent {
                         attempt.isUncertain = true
-                        change { $0.statistics.lostAnswers += 1 }
                     }
                     throw error
                 }

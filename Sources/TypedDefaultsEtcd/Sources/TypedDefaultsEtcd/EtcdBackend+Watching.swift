@@ -55,7 +55,6 @@ extension EtcdBackend {
             guard !state.isClosed else { return nil }
             let old = state.watch.stream
             state.watch = WatchState(number: state.watch.number + 1)
-            state.statistics.watches += 1
             return (state.watch.number, state.failedWatches, old)
         }
         guard let (number, failed, old) = begun else { return }
@@ -182,10 +181,7 @@ extension EtcdBackend {
 
     private func replaceSilentWatch(_ number: Int, at member: Int) {
         report(Self.silence)
-        change { state in
-            state.watch.isUseful = false
-            state.statistics.silentWatches += 1
-        }
+        change { $0.watch.isUseful = false }
         replaceAfterReading(number, at: member)
     }
     private static let silence =

@@ -85,8 +85,7 @@ public final class EtcdBackend: DefaultsBackend {
     }
     /// What happened so far, for tests.
     struct Statistics {
-        var conflicts = 0, lostAnswers = 0, resolved = 0, watches = 0, resyncs = 0, restores = 0
-        var beats = 0, silentWatches = 0
+        var conflicts = 0, resolved = 0, resyncs = 0, restores = 0, beats = 0
     }
 
     let configuration: EtcdConfiguration

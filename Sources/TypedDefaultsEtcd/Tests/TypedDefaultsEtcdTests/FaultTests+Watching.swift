@@ -6,26 +6,6 @@ import TypedDefaults
 
 /// What happens when a watch is late, ends, or sends something unexpected.
 extension FaultTests {
-    @Test func aCommitWithoutAnEventBeginsTheNextGeneration() throws {
-        let backend = try backend(writeTimeout: .seconds(1)) { $0.heartbeat = .seconds(60) }
-        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
-        transport.holdLines()
-        transport.isRangeCut.withLockedValue { $0 = true }
-        for number in 1...2 {
-            let generation = try #require(backend.generation)
-            let outcome = try backend.commit([("count", .integer(.init(number)))], over: generation)
-            #expect(outcome == .committed(generation: generation + 1))
-            #expect(backend.changes(since: generation).keys == ["count"])
-        }
-        #expect(try stored() == "2")
-        let generation = backend.generation
-        transport.isRangeCut.withLockedValue { $0 = false }
-        try transport.releaseLines()
-        let name = Array("count".utf8)
-        try eventually { backend.state.withLockedValue { $0.mirror.entries[name]?.json == Array("2".utf8) } }
-        #expect(backend.generation == generation, "both are known")
-    }
-
     /// Another program changes or removes the value, or the number, and the watch has not delivered
     /// it.
     @Test(arguments: ["v/count", "v/count removed", "rev removed"])
@@ -66,55 +46,6 @@ extension FaultTests {
         #expect(try Member.get(prefix + "rev") == revision)
     }
 
-    /// The revision of the cluster also counts the writes of other suites.
-    @Test func anUpdateThatChangesNothingDoesNotWaitForOtherSuites() throws {
-        let backend = try backend()
-        let setting = setting(backend)
-        try setting.update { $0 = 1 }
-        let resyncs = backend.state.withLockedValue { $0.statistics.resyncs }
-        try Member.put("other-" + prefix + "v/count", "10")
-        #expect(try setting.update { $0 } == 1)
-        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == resyncs)
-    }
-
-    @Test func aConflictThatTheWatchHasExplainedReadsNothing() throws {
-        let backend = try backend()
-        let (setting, prefix) = (setting(backend), prefix)
-        try setting.update { $0 = 1 }
-        var number = 1
-        // The watch may deliver the commit too late, so this happens again.
-        try eventually {
-            let resyncs = backend.state.withLockedValue { $0.statistics.resyncs }
-            number += 10
-            transport.add(
-                Method.transaction,
-                .before { [number] in
-                    try Member.put(prefix + "v/count", "\(number)")
-                    try eventually { try backend.value(forKey: "count") == .integer(Int64(number)) }
-                })
-            try setting.update { $0 += 1 }
-            #expect(try stored() == "\(number + 1)")
-            return backend.state.withLockedValue { $0.statistics.resyncs } == resyncs
-        }
-    }
-
-    @Test func linesOfAnEarlierWatchAreIgnored() throws {
-        let backend = try backend()
-        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
-        try transport.cut()
-        transport.join()
-        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
-        let name = base64((prefix + "v/count").utf8)
-        func event(_ value: String) -> String {
-            let pair = #"{"key":"\#(name)","value":"\#(base64(value.utf8))","mod_revision":"999999"}"#
-            return #"{"result":{"events":[{"kv":\#(pair)}]}}"#
-        }
-        try transport.deliver(event("1"), toWatch: 0)
-        #expect(try backend.value(forKey: "count") == nil)
-        try transport.deliver(event("2"), toWatch: 1)
-        #expect(try backend.value(forKey: "count") == 2, "such a line is understood")
-    }
-
     @Test(arguments: [#"{"error":{"grpc_code":14}}"#, "text", #"{"result":{"canceled":true}}"#])
     func aLineThatIsNoResultBeginsAnotherWatch(_ line: String) throws {
         let backend = try backend { $0.credentials = .init(user: "shop", password: "") }
@@ -127,22 +58,6 @@ extension FaultTests {
         try eventually { setting.value == 3 }
         // A watch is cancelled if its token has expired.
         #expect((transport.calls(of: Method.authenticate) > 1) == line.contains("canceled"))
-    }
-
-    @Test func aRefusalIsReportedOnce() throws {
-        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
-        let backend = try backend { $0.heartbeat = .milliseconds(20) }
-        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
-        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
-        let refusal = FaultyTransport.Fault.refuse(7, "etcdserver: permission denied")
-        transport.add(Method.range, refusal, refusal, refusal, refusal)
-        try eventually { transport.isWithoutFaults && backend.state.withLockedValue { $0.watch.stream != nil } }
-        try Member.put(prefix + "v/count", "3")
-        try eventually { setting.value == 3 }
-        try eventually { failures.withLockedValue { $0 } == [.unavailable] }
-        // The next one is reported again, because the member has answered in between.
-        transport.add(Method.range, refusal)
-        try eventually { failures.withLockedValue { $0 } == [.unavailable, .unavailable] }
     }
 
     /// Nothing changes in the first round, so no event of a watch ends the silence.
@@ -195,24 +110,5 @@ extension FaultTests {
         let backend = try backend { $0.heartbeat = .seconds(60) }
         try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         #expect(backend.state.withLockedValue { $0.lastProof } <= sent.withLockedValue { $0 })
-    }
-
-    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
-    func aProcessThatWasStoppedReadsEverythingAgain(_ policy: EtcdConfiguration.StalePolicy) throws {
-        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
-        let backend = try backend { configuration in
-            configuration.heartbeat = .milliseconds(20)
-            configuration.whenStale = policy
-        }
-        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
-        try setting.update { $0 = 1 }
-        // The first heartbeat finds it out.
-        try eventually {
-            beSilentForAMinute(backend)
-            return failures.withLockedValue { !$0.isEmpty }
-        }
-        #expect(failures.withLockedValue { $0.allSatisfy { $0 == .unavailable } })
-        try eventually { backend.state.withLockedValue { $0.statistics.resyncs > 1 && !$0.isStale } }
-        #expect(try setting.store.load() == 1)
     }
 }

@@ -42,19 +42,6 @@ import TypedDefaults
         backend.change { if !$0.isStale { $0.lastProof -= .seconds(60) } }
     }
 
-    @Test(arguments: [FaultyTransport.Fault.loseRequest, .loseAnswer, .refuse(14, "etcdserver: leader changed")])
-    func oneLostAnswerIsResolved(_ fault: FaultyTransport.Fault) throws {
-        let backend = try backend()
-        let setting = setting(backend)
-        for round in 1...3 {
-            transport.add(Method.transaction, fault)
-            try setting.update { $0 += 1 }
-            #expect(try stored() == "\(round)")
-        }
-        #expect(setting.value == 3)
-        #expect(backend.state.withLockedValue { $0.statistics.lostAnswers } == 3)
-    }
-
     /// A setting of another machine.
     func other() throws -> UserDefault<Int> {
         let suite = DefaultsSuite(backend: try Member.backend(prefix))
@@ -147,18 +134,6 @@ import TypedDefaults
         #expect(try stored() == "2")
     }
 
-    /// The move of the number has no answer at first.
-    @Test func aConflictIsSettledThoughTheAnswerIsLost() throws {
-        let backend = try backend()
-        let (setting, prefix) = (setting(backend), prefix)
-        try setting.update { $0 = 1 }
-        transport.add(
-            Method.transaction, .loseRequest, .before { try Member.put(prefix + "v/count", "10") }, .loseAnswer)
-        #expect(try attempts(of: setting) == 2)
-        #expect(try stored() == "11")
-        #expect(backend.state.withLockedValue { $0.mirror.own == nil }, "nothing is left of the first body")
-    }
-
     @Test func aRequestThatWasNotSentChangesNothing() throws {
         let setting = setting(try backend(writeTimeout: .seconds(2)))
         try setting.update { $0 = 1 }
@@ -180,21 +155,6 @@ import TypedDefaults
         #expect(transport.calls(of: Method.transaction) == calls)
     }
 
-    @Test func aRefusedTokenIsReplaced() throws {
-        let backend = try backend { configuration in
-            configuration.credentials = .init(user: "shop", password: "")
-            configuration.heartbeat = .seconds(60)
-        }
-        let setting = setting(backend)
-        try setting.update { $0 = 1 }
-        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
-        #expect(transport.calls(of: Method.authenticate) == 1)
-        transport.add(Method.transaction, .refuse(16, "etcdserver: invalid auth token"))
-        try setting.update { $0 = 2 }
-        #expect(transport.calls(of: Method.authenticate) == 2)
-        #expect(try stored() == "2")
-    }
-
     @Test func withoutAnyAnswerTheOutcomeIsUnknown() throws {
         let backend = try backend(writeTimeout: .seconds(2))
         let setting = setting(backend)
@@ -213,23 +173,6 @@ import TypedDefaults
         }
         try setting.update { $0 += 100 }
         #expect(try stored() == "111")
-    }
-
-    @Test func theWatchResolvesACommitWithoutAnswers() throws {
-        let backend = try backend(writeTimeout: .seconds(2))
-        let setting = setting(backend)
-        try setting.update { $0 = 1 }
-        transport.add(
-            Method.transaction, .loseAnswer,
-            .before {
-                try eventually { setting.value == 2 }
-                throw CallError.noAnswer("lost")
-            })
-        for _ in 0..<40 { transport.add(Method.transaction, .loseRequest) }
-        try setting.update { $0 += 1 }
-        transport.clear()
-        #expect(try stored() == "2")
-        #expect(setting.value == 2)
     }
 
     /// From some moment on, only transactions are answered.
@@ -342,30 +285,6 @@ import TypedDefaults
         #expect(try suite.contents()["changed"] == 20)
         #expect(backend.state.withLockedValue { $0.statistics.resyncs } == resyncs + 1)
         try eventually { transport.openStreams == 1 }
-    }
-
-    /// The header of a restored cluster has another number or an earlier revision.
-    @Test func aRestoredBackupIsNoticed() throws {
-        let failures = NIOLockedValueBox<[DefaultsError]>([])
-        let backend = try backend { $0.heartbeat = .milliseconds(20) }
-        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error) } }
-        try Member.put(prefix + "v/count", "3")
-        try eventually { setting.value == 3 }
-        // As if this process had seen later values of an earlier history.
-        backend.change { state in
-            let later = state.mirror.revision + 1_000_000
-            _ = state.mirror.apply([
-                .init(name: backend.names.value(Array("count".utf8)), value: Array("9".utf8), revision: later)
-            ])
-        }
-        try eventually { setting.value == 3 }
-        // Reported after the values are read again.
-        try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("restored from a backup") } } }
-        backend.change { $0.mirror.cluster = "other" }
-        try eventually { backend.state.withLockedValue { $0.statistics.restores } == 2 }
-        // The watch goes on.
-        try Member.put(prefix + "v/count", "4")
-        try eventually { setting.value == 4 }
     }
 
     /// Before the next heartbeat, while a writer waits for an answer.

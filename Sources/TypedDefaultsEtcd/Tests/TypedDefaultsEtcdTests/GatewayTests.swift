@@ -67,28 +67,6 @@ import Testing
         #expect(try gateway.call(request, at: 0, within: .seconds(10)).wait() == Array("7".utf8))
     }
 
-    /// SwiftNIO tells no handler if a channel is closed while it connects.
-    @Test func aStreamThatIsClosedAtOnceEnds() throws {
-        let stream = try gateway { _, _ in }.stream(request, at: 0) { _ in }
-        let isEnded = NIOLockedValueBox(false)
-        stream.end.whenSuccess { _ in isEnded.withLockedValue { $0 = true } }
-        stream.close()
-        try eventually { isEnded.withLockedValue { $0 } }
-    }
-
-    @Test func aCallThatIsUnderWayClosesItsConnectionAfterTheEnd() throws {
-        let channels = NIOLockedValueBox<[any Channel]>([])
-        let gateway = try gateway { channel, _ in channels.withLockedValue { $0.append(channel) } }
-        let call = gateway.call(request, at: 0, within: .seconds(10))
-        try eventually { !channels.withLockedValue { $0.isEmpty } }
-        let channel = try #require(channels.withLockedValue { $0.first })
-        gateway.close()
-        answer(channel, ["7"])
-        #expect(try call.wait() == Array("7".utf8))
-        try eventually { !channel.isActive }
-        withExtendedLifetime(gateway) {}
-    }
-
     @Test func linesArriveWhole() throws {
         let parts = ["{\"a\"", ":1}\n", "\n", "{}\n{}\n{\"b\":", "2", "}", "\n", "rest"]
         let gateway = try gateway { channel, _ in answer(channel, parts) }

@@ -42,9 +42,8 @@ enum Member {
         _ = try call("/v3/kv/put", Operation.Put(key: base64(name.utf8), value: base64(text)))
     }
     static func put(_ name: String, _ text: String) throws { try put(name, Array(text.utf8)) }
-    static func delete(_ name: String, to end: String? = nil) throws {
-        _ = try call(
-            "/v3/kv/deleterange", RangeRequest(key: base64(name.utf8), range_end: end.map { base64($0.utf8) }))
+    static func delete(_ name: String) throws {
+        _ = try call("/v3/kv/deleterange", RangeRequest(key: base64(name.utf8)))
     }
     /// Forgets all earlier revisions.
     static func compact() throws {
@@ -98,8 +97,6 @@ final class FaultyTransport: EtcdTransport {
     func add(_ method: String = Method.transaction, _ new: Fault...) {
         faults.withLockedValue { $0 += new.map { (method, $0) } }
     }
-    /// Whether each added fault has happened.
-    var isWithoutFaults: Bool { faults.withLockedValue { $0.isEmpty } }
     func clear() { faults.withLockedValue { $0 = [] } }
     /// Ends all streams, and lets neither requests nor answers arrive until `join()`.
     func cut() throws {

@@ -3,12 +3,6 @@ import TypedDefaults
 
 @testable import TypedDefaultsEtcd
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 @Suite struct MessageTests {
     func text(_ message: some Encodable) -> String { String(decoding: json(message), as: UTF8.self) }
 
@@ -40,21 +34,6 @@ import TypedDefaults
             text(Watch(create_request: .init(key: "a", range_end: "b", start_revision: "5")))
                 == #"{"create_request":{"key":"a","range_end":"b","start_revision":"5"}}"#)
         #expect(text(Authentication(name: "n", password: "p")) == #"{"name":"n","password":"p"}"#)
-    }
-
-    @Test func absentFieldsAreZero() throws {
-        let answer = try JSONDecoder().decode(
-            TransactionAnswer.self, from: Data(#"{"header":{},"responses":[{"response_range":{}}]}"#.utf8))
-        #expect(answer.succeeded != true)
-        #expect(answer.header.number == 0)
-        #expect(answer.found(by: 0) == nil)
-        #expect(answer.found(by: 1) == nil)
-        let range = try JSONDecoder().decode(
-            RangeAnswer.self, from: Data(#"{"header":{"revision":"9223372036854775807"},"kvs":[{"key":"YQ=="}]}"#.utf8))
-        #expect(range.header.number == .max)
-        #expect(range.kvs?.first?.valueBytes == [])
-        #expect(range.kvs?.first?.number == 0)
-        #expect(range.number == 0)
     }
 
     /// Of these, only the text tells them apart.

@@ -33,14 +33,13 @@ final class WatchProxy: Sendable {
         requests.withLockedValue { requests in requests.filter { $0.path == Method.watch }.map(\.time) }
     }
 
-    /// - Parameter delay: How long it takes to refuse a watch.
-    init(_ fault: Fault, after delay: TimeAmount = .zero, before endpoint: String) throws {
+    init(_ fault: Fault, before endpoint: String) throws {
         let address = endpoint.split(separator: "/").last!.split(separator: ":")
         let (host, port) = (String(address[0]), Int(address[1])!)
         server = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { [requests] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let client = ClientSide(fault, delay, host, port) { path in
+                    let client = ClientSide(fault, host, port) { path in
                         requests.withLockedValue { $0.append((path, .now)) }
                     }
                     try channel.pipeline.syncOperations.addHandler(client)
@@ -56,17 +55,15 @@ final class WatchProxy: Sendable {
 private final class ClientSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let fault: WatchProxy.Fault
-    private let delay: TimeAmount
     private let host: String
     private let port: Int
     private let onRequest: @Sendable (String) -> Void
     private var member: EventLoopFuture<any Channel>?
 
     init(
-        _ fault: WatchProxy.Fault, _ delay: TimeAmount, _ host: String, _ port: Int,
-        _ onRequest: @escaping @Sendable (String) -> Void
+        _ fault: WatchProxy.Fault, _ host: String, _ port: Int, _ onRequest: @escaping @Sendable (String) -> Void
     ) {
-        (self.fault, self.delay, self.host, self.port, self.onRequest) = (fault, delay, host, port, onRequest)
+        (self.fault, self.host, self.port, self.onRequest) = (fault, host, port, onRequest)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -97,7 +94,7 @@ private final class ClientSide: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { member?.whenSuccess { $0.close(promise: nil) } }
 
     private func answer(_ text: String, on channel: any Channel) {
-        channel.eventLoop.scheduleTask(in: delay) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
+        channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
     }
 }
 

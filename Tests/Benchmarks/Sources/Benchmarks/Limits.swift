@@ -1,12 +1,9 @@
-import Foundation
 import Glibc
 
 /// The lower limit of storing bytes in a file: plain system calls on a file of zeros.
 final class LimitFile: Sendable {
     private let length: Int
     private let descriptor: Int32
-    private let folder: Int32
-    private let path: String
     // Safe: measured on one thread at a time.
     private nonisolated(unsafe) let status = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 8)
     // `statx` is missing in Swift's C library module.
@@ -17,8 +14,7 @@ final class LimitFile: Sendable {
     private nonisolated(unsafe) var end = 0
 
     init(path: String, length: Int = 64 << 10) {
-        (self.path, self.length) = (path, length)
-        folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        self.length = length
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         // Write page by page, so that the system caches separate pages. In a large page, a small
         // write takes up to four times as long.
@@ -30,7 +26,6 @@ final class LimitFile: Sendable {
 
     deinit {
         close(descriptor)
-        close(folder)
         status.deallocate()
     }
 
@@ -41,34 +36,14 @@ final class LimitFile: Sendable {
         end += bytes.count
     }
 
-    /// What a writer checks before it writes. Neither requests times as `fstatat` does, because
-    /// that slows down the next write.
-    enum Check {
-        /// Whether the file still has a name.
-        case links
-        /// Whether the name still refers to the file.
-        case name
-    }
-
-    /// Locks the file, checks it, and writes.
-    func writeLocked(_ bytes: [UInt8], checking check: Check = .links) {
+    /// Locks the file, checks whether it still has a name, and writes. The check requests no times
+    /// as `fstatat` does, because that slows down the next write.
+    func writeLocked(_ bytes: [UInt8]) {
         precondition(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        switch check {
-        case .links:
-            // AT_EMPTY_PATH, STATX_NLINK
-            precondition(Self.statx(descriptor, "", 0x1000, 0x4, status) == 0)
-        case .name:
-            // STATX_TYPE | STATX_INO
-            precondition(Self.statx(folder, path, AT_SYMLINK_NOFOLLOW, 0x101, status) == 0)
-        }
+        // AT_EMPTY_PATH, STATX_NLINK
+        precondition(Self.statx(descriptor, "", 0x1000, 0x4, status) == 0)
         write(bytes)
         precondition(flock(descriptor, LOCK_UN) == 0)
-    }
-
-    /// Writes a number at the beginning.
-    func write(_ number: Int) {
-        var number = number
-        precondition(pwrite(descriptor, &number, 8, 0) == 8)
     }
 
     func flush() { precondition(fdatasync(descriptor) == 0) }

@@ -51,11 +51,9 @@ struct Comparison {
     private struct Subject {
         let name: String
         let role: Role
-        /// Performs calls and returns one figure for each statistic.
-        let measure: @Sendable (_ count: Int) -> [Double]
+        /// Performs calls and returns the figure.
+        let measure: @Sendable (_ count: Int) -> Double
     }
-    /// If there are several threads, each of them performs all calls.
-    var threads = 1
     private var subjects: [Subject] = []
 
     /// Adds a subject whose calls are timed as one.
@@ -63,10 +61,7 @@ struct Comparison {
     /// - Parameter run: Performs `count` calls. It contains the loop, so that nothing is added to
     ///   the calls.
     mutating func add(_ role: Role, _ name: String, run: @escaping @Sendable (_ count: Int) -> Void) {
-        addFigures(role, name) { [threads] count in
-            let duration = timed { if threads == 1 { run(count) } else { onThreads(threads) { _ in run(count) } } }
-            return [Double(duration) / Double(count * threads)]
-        }
+        addFigure(role, name) { count in Double(timed { run(count) }) / Double(count) }
     }
 
     /// Adds a subject whose calls are timed one by one.
@@ -78,7 +73,7 @@ struct Comparison {
         _ role: Role, _ name: String, prepare: @escaping @Sendable (_ index: Int) -> Prepared,
         call: @escaping @Sendable (Prepared) -> Result
     ) {
-        addFigures(role, name) { count in
+        addFigure(role, name) { count in
             var sum = 0
             for index in 0..<count {
                 let prepared = prepare(index)
@@ -86,34 +81,30 @@ struct Comparison {
                 sum += timed { result = call(prepared) }
                 withExtendedLifetime(result) {}
             }
-            return [Double(sum) / Double(count)]
+            return Double(sum) / Double(count)
         }
     }
 
-    /// Adds a subject that returns one figure for each statistic of the comparison.
-    mutating func addFigures(_ role: Role, _ name: String, _ measure: @escaping @Sendable (_ count: Int) -> [Double]) {
+    /// Adds a subject that returns its figure.
+    mutating func addFigure(_ role: Role, _ name: String, _ measure: @escaping @Sendable (_ count: Int) -> Double) {
         subjects.append(Subject(name: name, role: role, measure: measure))
     }
 
     /// Measures the subjects in turn in several rounds. A figure is the minimum of all rounds,
     /// which other work of the machine disturbs least.
-    @MainActor fileprivate func run(
-        _ title: String, unit: String, statistics: [String], count: Int?, rounds: Int, batch: Int
-    ) {
-        let counts = subjects.map { count ?? self.count(for: Run.isShort ? batch / 20 : batch, of: $0) }
+    @MainActor fileprivate func run(_ title: String, unit: String, count: Int?, rounds: Int) {
+        let counts = subjects.map { count ?? self.count(of: $0) }
         let figures = (0..<(Run.isShort ? 2 : rounds)).map { _ in zip(subjects, counts).map { $0.measure($1) } }
-        for (index, statistic) in statistics.enumerated() {
-            Run.add(
-                title + statistic, unit: unit,
-                subjects.enumerated().map { number, subject in
-                    Figure(
-                        name: subject.name, role: subject.role, value: figures.map { $0[number][index] }.min() ?? .nan)
-                })
-        }
+        Run.add(
+            title, unit: unit,
+            subjects.enumerated().map { number, subject in
+                Figure(name: subject.name, role: subject.role, value: figures.map { $0[number] }.min() ?? .nan)
+            })
     }
 
-    /// Returns the number of calls that take that many nanoseconds.
-    private func count(for batch: Int, of subject: Subject) -> Int {
+    /// Returns the number of calls that take 20 milliseconds.
+    @MainActor private func count(of subject: Subject) -> Int {
+        let batch = Run.isShort ? 1_000_000 : 20_000_000
         var count = 1
         func duration() -> Int {
             let start = now()
@@ -129,18 +120,16 @@ struct Comparison {
 /// Measures a row of the table.
 ///
 /// - Parameters:
-///   - statistics: What is appended to the title for each figure of a subject; each makes a row.
-///   - count: The number of calls in a round; by default as many as take the duration of a batch.
-///   - batch: That duration in nanoseconds.
+///   - count: The number of calls in a round; by default as many as take 20 milliseconds.
 ///   - add: Adds the subjects. It is called only if the row is to be measured.
 @MainActor func compare(
-    _ title: String, unit: String = "ns", statistics: [String] = [""], count: Int? = nil, rounds: Int = 15,
-    batch: Int = 20_000_000, _ add: (inout Comparison) throws -> Void
+    _ title: String, unit: String = "ns", count: Int? = nil, rounds: Int = 15,
+    _ add: (inout Comparison) throws -> Void
 ) rethrows {
     guard title.hasPrefix(Run.prefix) else { return }
     var comparison = Comparison()
     try add(&comparison)
-    comparison.run(title, unit: unit, statistics: statistics, count: count, rounds: rounds, batch: batch)
+    comparison.run(title, unit: unit, count: count, rounds: rounds)
 }
 
 /// Returns the nanoseconds that a call takes.
@@ -150,33 +139,11 @@ struct Comparison {
     return now() - start
 }
 
-/// Returns the nanoseconds of a clock that all processes share.
+/// Returns the nanoseconds of a clock.
 func now() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-/// Runs `body` on several threads at once, with the number of the thread.
-func onThreads(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    // Use threads, because Dispatch and tasks never run more work at once than there are cores.
-    let done = DispatchGroup()
-    for index in 0..<threads {
-        done.enter()
-        Thread.detachNewThread {
-            body(index)
-            done.leave()
-        }
-    }
-    done.wait()
-}
-
-extension [Int] {
-    /// Returns the element that a fraction of the others does not exceed.
-    func percentile(_ fraction: Double) -> Double {
-        Double(sorted()[Swift.min(Int(Double(count) * fraction), count - 1)])
-    }
-    var mean: Double { Double(reduce(0, +)) / Double(count) }
 }
 
 /// Keeps the value alive, so that the optimizer cannot remove the code that creates it.

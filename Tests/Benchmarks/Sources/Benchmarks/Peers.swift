@@ -97,11 +97,10 @@ final class SQLite: @unchecked Sendable {
 
 /// Settings in LMDB, as values that are already encoded. Use one on one thread at a time.
 final class LMDB: @unchecked Sendable {
-    /// When a commit survives a power failure: immediately, or after `flush()`, with a written file
-    /// or with a writable mapping of it.
+    /// When a commit survives a power failure: immediately, or some time after it was made in a
+    /// writable mapping of the file.
     enum Durability: UInt32 {
         case sync = 0
-        case noSync = 0x10000
         case writeMapNoSync = 0x90000
     }
 
@@ -156,8 +155,6 @@ final class LMDB: @unchecked Sendable {
             put(transaction, key, value)
         }
     }
-
-    func flush() { check(mdb_env_sync(environment, 1)) }
 
     private func write(_ body: (OpaquePointer?) -> Void) {
         var transaction: OpaquePointer?

@@ -1,49 +1,20 @@
 import Foundation
 import TypedDefaults
-import TypedDefaultsRecipes
 
 /// Gets the config by each form of declaration. The peers copy bytes and decode nothing.
 @MainActor func compareReading() throws {
-    for threads in [1, 8] {
-        try compare(threads == 1 ? "get" : "get on \(threads) threads") { comparison in
-            comparison.threads = threads
-            let keys = makeKeys(10)
-            let suite = try Files.makeSettings(keys)
-            let config = LockedConfig()
-            comparison.add(.limit, "lock a mutex, copy the struct") { for _ in 0..<$0 { blackHole(config.get()) } }
-            let store = PersistentStore<CameraConfig>(in: suite, key: keys[0])
-            comparison.add(.ours, "PersistentStore") { for _ in 0..<$0 { blackHole(store.get()) } }
-            let box = AnyStore(store)
-            comparison.add(.ours, "AnyStore") { for _ in 0..<$0 { blackHole(box.get()) } }
-            let wrapped = Wrapped(in: suite, key: keys[1])
-            comparison.add(.ours, "@UserDefault") { for _ in 0..<$0 { blackHole(wrapped.camera) } }
-            // Safe: only read.
-            nonisolated(unsafe) let stored = Config(in: suite)
-            stored.camera.shots = 4
-            comparison.add(.ours, "@Stored") { for _ in 0..<$0 { blackHole(stored.camera) } }
-            let key = DefaultKey(keys[2], default: CameraConfig())
-            comparison.add(.ours, "suite[.key]") { for _ in 0..<$0 { blackHole(suite[key]) } }
-            guard threads == 1 else { return }
-            let json = UserDefaultsWithJSON(keys: keys)
-            comparison.add(.peer, "UserDefaults and JSONDecoder") { for _ in 0..<$0 { blackHole(json.get(at: 0)) } }
-            comparison.addPeers(keys: [keys[0]])
-        }
-    }
-    try compare("get while another thread writes another key") { comparison in
-        let stores = try comparison.addStores(keys: makeKeys(2))
-        comparison.add(.limit, "no writer") { for _ in 0..<$0 { blackHole(stores[1].get()) } }
-        comparison.add(.ours, "PersistentStore") { count in
-            let writer = Thread {
-                var number = 0
-                while !Thread.current.isCancelled {
-                    stores[0].set(CameraConfig(shots: number))
-                    number += 1
-                }
-            }
-            writer.start()
-            for _ in 0..<count { blackHole(stores[1].get()) }
-            writer.cancel()
-        }
+    try compare("get") { comparison in
+        let keys = makeKeys(10)
+        let suite = try Files.makeSettings(keys)
+        let config = LockedConfig()
+        comparison.add(.limit, "lock a mutex, copy the struct") { for _ in 0..<$0 { blackHole(config.get()) } }
+        let store = PersistentStore<CameraConfig>(in: suite, key: keys[0])
+        comparison.add(.ours, "PersistentStore") { for _ in 0..<$0 { blackHole(store.get()) } }
+        let key = DefaultKey(keys[2], default: CameraConfig())
+        comparison.add(.ours, "suite[.key]") { for _ in 0..<$0 { blackHole(suite[key]) } }
+        let json = UserDefaultsWithJSON(keys: keys)
+        comparison.add(.peer, "UserDefaults and JSONDecoder") { for _ in 0..<$0 { blackHole(json.get(at: 0)) } }
+        comparison.addPeers(keys: [keys[0]])
     }
 }
 
@@ -51,33 +22,29 @@ struct Wrapped {
     @UserDefault var camera: CameraConfig
     init(in suite: DefaultsSuite, key: String) { _camera = UserDefault(key, default: CameraConfig(), in: suite) }
 }
-private final class Config: StorableConfig {
-    @Stored var camera = CameraConfig()
-}
 
 /// Gets one key after the other, in an order that is not that of memory. Most of the time goes into
 /// cache misses.
 @MainActor func compareReadingMany() throws {
-    for count in [10, 1_000, 10_000] {
-        // At least twice each key.
-        try compare("get, scattered over \(count.formatted()) keys", count: 20_000) { comparison in
-            let keys = makeKeys(count)
-            let configs = keys.map { _ in LockedConfig() }
-            comparison.add(.limit, "lock a mutex, copy the struct") {
-                for index in 0..<$0 { blackHole(configs[index % count].get()) }
-            }
-            let stores = try comparison.addStores(keys: keys)
-            comparison.add(.ours, "PersistentStore") {
-                for index in 0..<$0 { blackHole(stores[index % count].get()) }
-            }
-            let (suite, declared) = (
-                try Files.makeSettings(keys), keys.map { DefaultKey($0, default: CameraConfig()) }
-            )
-            comparison.add(.ours, "suite[.key]") {
-                for index in 0..<$0 { blackHole(suite[declared[index % count]]) }
-            }
-            comparison.addPeers(keys: keys)
+    let count = 10_000
+    // At least twice each key.
+    try compare("get, scattered over 10,000 keys", count: 20_000) { comparison in
+        let keys = makeKeys(count)
+        let configs = keys.map { _ in LockedConfig() }
+        comparison.add(.limit, "lock a mutex, copy the struct") {
+            for index in 0..<$0 { blackHole(configs[index % count].get()) }
         }
+        let stores = try comparison.addStores(keys: keys)
+        comparison.add(.ours, "PersistentStore") {
+            for index in 0..<$0 { blackHole(stores[index % count].get()) }
+        }
+        let (suite, declared) = (
+            try Files.makeSettings(keys), keys.map { DefaultKey($0, default: CameraConfig()) }
+        )
+        comparison.add(.ours, "suite[.key]") {
+            for index in 0..<$0 { blackHole(suite[declared[index % count]]) }
+        }
+        comparison.addPeers(keys: keys)
     }
 }
 
@@ -107,48 +74,46 @@ extension Comparison {
 /// as two processes do, but no pipe or scheduler adds to the time, which includes reading the clock
 /// once. LMDB opens a file once in a process, so its reader shares more with its writer.
 @MainActor func compareReadingExternalChanges() throws {
-    for count in [10, 10_000] {
-        try compare("get after another process has set, \(count.formatted()) keys") { comparison in
-            @MainActor func makeStores() throws -> [PersistentStore<CameraConfig>] {
-                let suite = try Files.makeSettings(keys)
-                return [suite, DefaultsSuite(backend: FileBackend(path: suite.location!))].map {
-                    PersistentStore(in: $0, key: keys[0])
-                }
+    try compare("get after another process has set, 10 keys") { comparison in
+        @MainActor func makeStores() throws -> [PersistentStore<CameraConfig>] {
+            let suite = try Files.makeSettings(keys)
+            return [suite, DefaultsSuite(backend: FileBackend(path: suite.location!))].map {
+                PersistentStore(in: $0, key: keys[0])
             }
-            let keys = makeKeys(count)
-            let encoded = try PropertyList(encoding: CameraConfig())
-            let limit = try makeStores()
-            // The decode follows a `set`, which evicts most of it from the processor's caches.
-            comparison.add(.limit, "one decode") {
-                limit[1].set(CameraConfig(shots: $0))
-            } call: {
-                try? encoded.decode(CameraConfig.self)
-            }
-            let stores = try makeStores()
-            comparison.add(.ours, "PersistentStore") {
-                stores[1].set(CameraConfig(shots: $0))
-            } call: {
-                stores[0].get()
-            }
-            let names = keys.map { Array($0.utf8) }
-            nonisolated(unsafe) let buffer = makeBuffer()
-            // Safe: used by one subject at a time.
-            nonisolated(unsafe) var value = encodedConfig
-            let lmdb = LMDB(path: Files.makePath(), keys: names, value: value)
-            comparison.add(.peer, "LMDB, bytes") {
-                value.vary($0)
-                lmdb.set(names[0], value)
-            } call: {
-                lmdb.get(names[0], into: buffer)
-            }
-            let path = Files.makePath()
-            let sqlite = (SQLite(path: path, keys: names, value: value), SQLite(path: path))
-            comparison.add(.peer, "SQLite, bytes") {
-                value.vary($0)
-                sqlite.0.set(names[0], value)
-            } call: {
-                sqlite.1.get(names[0], into: buffer)
-            }
+        }
+        let keys = makeKeys(10)
+        let encoded = try PropertyList(encoding: CameraConfig())
+        let limit = try makeStores()
+        // The decode follows a `set`, which evicts most of it from the processor's caches.
+        comparison.add(.limit, "one decode") {
+            limit[1].set(CameraConfig(shots: $0))
+        } call: {
+            try? encoded.decode(CameraConfig.self)
+        }
+        let stores = try makeStores()
+        comparison.add(.ours, "PersistentStore") {
+            stores[1].set(CameraConfig(shots: $0))
+        } call: {
+            stores[0].get()
+        }
+        let names = keys.map { Array($0.utf8) }
+        nonisolated(unsafe) let buffer = makeBuffer()
+        // Safe: used by one subject at a time.
+        nonisolated(unsafe) var value = encodedConfig
+        let lmdb = LMDB(path: Files.makePath(), keys: names, value: value)
+        comparison.add(.peer, "LMDB, bytes") {
+            value.vary($0)
+            lmdb.set(names[0], value)
+        } call: {
+            lmdb.get(names[0], into: buffer)
+        }
+        let path = Files.makePath()
+        let sqlite = (SQLite(path: path, keys: names, value: value), SQLite(path: path))
+        comparison.add(.peer, "SQLite, bytes") {
+            value.vary($0)
+            sqlite.0.set(names[0], value)
+        } call: {
+            sqlite.1.get(names[0], into: buffer)
         }
     }
 }

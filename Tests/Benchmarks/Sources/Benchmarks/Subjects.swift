@@ -32,20 +32,7 @@ extension [UInt8] {
 
 /// Returns names for settings, in an order that is not that of memory.
 func makeKeys(_ count: Int) -> [String] {
-    var order = SplitMix()
-    return (0..<count).map { "CameraConfig" + String($0 + 1_000_000) }.shuffled(using: &order)
-}
-
-/// A generator whose numbers are the same in each run.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64 = 1
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
+    (0..<count).map { "CameraConfig" + String($0 + 1_000_000) }.shuffled()
 }
 
 /// The files and domains of the benchmarks, so that no program's settings are changed.
@@ -81,10 +68,8 @@ private struct SplitMix: RandomNumberGenerator {
         let file = FileBackend(path: makePath(), durability: durability)
         let value = try value ?? PropertyList(encoding: CameraConfig())
         for start in stride(from: 0, to: keys.count, by: 1_000) {
-            try file.beginWrite()
             let edits = keys[start..<min(start + 1_000, keys.count)].map { (key: $0, value: value as PropertyList?) }
-            _ = try file.commit(edits, over: file.generation)
-            file.endWrite()
+            try file.write { () throws(DefaultsError) in _ = try file.commit(edits, over: nil) }
         }
         try file.synchronize()
         return DefaultsSuite(backend: file)

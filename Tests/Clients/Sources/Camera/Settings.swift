@@ -42,30 +42,3 @@ public nonisolated enum Anywhere {
     @ObservationIgnored @UserDefault("count", in: Settings.shared) public var count = 9
     public init() {}
 }
-
-public final class AppConfig: StorableConfig {
-    @Stored public var isFirstLaunch = true
-    @Stored public var userName = ""
-    @Stored public var selectedHobbies: [String] = []
-    @Stored public var nickname: String?
-}
-
-@MainActor public final class SharedConfig: StorableConfig {
-    public static let shared = SharedConfig(in: .inMemory())
-    @Stored public var number = 1
-}
-
-open class BaseConfig: StorableConfig {
-    @Stored public var userName = "guest"
-}
-
-/// In a module that is isolated to the main actor, only a subclass of a subclass needs
-/// `nonisolated`.
-public nonisolated final class ChildConfig: BaseConfig {
-    @Stored public var isVerified = false
-}
-
-public struct Namespace: ObjectUserDefaultable, BoolUserDefaultable {
-    public nonisolated enum ObjectDefaultKey: String { case userName, appTheme }
-    public nonisolated enum BoolDefaultKey: String { case needsBackup }
-}

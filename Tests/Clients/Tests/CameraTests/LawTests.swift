@@ -11,12 +11,6 @@ import XCTest
 #endif
 
 @Suite struct LawTests {
-    @Test(arguments: StoreLaw.all) func theEncryptedStoreKeepsTheLaws(_ law: StoreLaw) async throws {
-        try await law.verify {
-            EncryptedStore<LawSample>(in: UserDefault("secret", default: Data(), in: .inMemory()).store, key: 7)
-        }
-    }
-
     @Test(arguments: StoreLaw.basic + StoreLaw.observing)
     func theRecordingStoreKeepsTheLawsOfAStoreThatObserves(_ law: StoreLaw) async throws {
         try await law.verify { RecordingStore(InMemoryStore<LawSample>()) }

@@ -34,30 +34,9 @@ import TypedDefaults
         #expect(try await countLaunches(in: .inMemory()) == 3)
     }
 
-    @Test func aConfigIsAClassOfSettings() async throws {
+    @Test func theRuleOfAKeyHolds() {
         let suite = DefaultsSuite.inMemory()
-        let config = AppConfig(in: suite)
-        config.selectedHobbies.append("golf")
-        config.nickname = "kai"
-        let userName = config.$userName
-        try await Task.detached { try userName.update { $0 = "krimpedance" } }.value
-        #expect(AppConfig(in: suite).userName == "krimpedance")
-        #expect(AppConfig(in: suite).selectedHobbies == ["golf"])
-        config.reset()
-        #expect(config.nickname == nil)
-        SharedConfig.shared.number += 1
-        #expect(SharedConfig.shared.number == 2)
-        let child = ChildConfig(in: suite, identifier: "app")
-        child.userName = "child"
-        #expect(child.allKeys == ["app/ChildConfig/userName", "app/ChildConfig/isVerified"])
-        #expect(BaseConfig(in: suite, identifier: "app").userName == "guest")
-    }
-
-    @Test func aNamespaceIsCalledAsTheRecipeSays() {
-        let suite = DefaultsSuite.inMemory()
-        Namespace.set("krimpedance", forKey: .userName, source: suite)
-        Namespace.set(true, forKey: .needsBackup, source: suite)
-        #expect(Namespace.object(for: .userName, source: suite) as? String == "krimpedance")
-        #expect(Namespace.bool(forKey: .needsBackup, source: suite))
+        Player(suite: suite).turnUp(by: 9)
+        #expect(suite[.volume] == 10)
     }
 }

@@ -1,6 +1,5 @@
 import Configuration
 import Foundation
-import Synchronization
 import Testing
 import TypedDefaults
 
@@ -36,19 +35,6 @@ struct ConfigurationLayerTests {
             ]), checkout: Checkout(isNew: true, limit: 3))
     }
 
-    @Test func aJSONFileIsALayer() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data(
-            """
-            {"shop": {"limit": 20, "isOpen": true}, "rate": 2, "name": "7", "empty": [],
-            "hosts": ["a", "b"], "ports": [1, 2], "rates": [1, 2.5], "days": [true, false],
-            "token": "{\\"$data\\": \\"AQID\\"}", "tokens": "[{\\"$data\\": \\"AQID\\"}]"}
-            """.utf8
-        ).write(to: file)
-        check(try await FileProvider<JSONSnapshot>(filePath: .init(file.path)), checkout: Checkout())
-    }
-
     @Test func valuesInMemoryAreALayer() {
         check(
             InMemoryProvider(values: [
@@ -82,18 +68,6 @@ struct ConfigurationLayerTests {
         #expect(UserDefault(limit, in: suite).source == .layer("configuration"))
         suite.layers = [.stored]
         #expect(suite[limit] == 5)
-    }
-
-    /// Text is one string to the layer, so a list of an environment variable must be JSON.
-    @Test func whatASettingCannotReadIsReported() {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Mutex<[DefaultsError.Kind]>([])
-        suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
-        let provider = EnvironmentVariablesProvider(environmentVariables: ["HOSTS": "a,b", "TOKEN": "AQID"])
-        suite.layers = [configurationLayer(ConfigReader(provider: provider)), .stored]
-        #expect(suite[hosts] == ["none"])
-        #expect(suite[token] == Data())
-        #expect(failures.withLock { $0 } == [.unreadable, .unreadable])
     }
 
     @Test(.timeLimit(.minutes(1))) func observersHearAReload() async throws {

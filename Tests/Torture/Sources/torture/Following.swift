@@ -15,7 +15,6 @@ private let followed = DefaultKey("followed", default: 0)
 /// - `load`: prints `VALUE` and the number, or `ERROR` and the reason
 /// - `write`: stores another key
 /// - `spin`: reads the number again and again for three seconds
-/// - `sync`
 func follow(_ suite: DefaultsSuite) throws {
     suite.onFailure = { say("FAILURE \($0)") }
     let token = suite.observe(followed) { change in say("OBSERVED \(change.newValue ?? 0)") }
@@ -33,9 +32,6 @@ func follow(_ suite: DefaultsSuite) throws {
             case "write":
                 writes += 1
                 try UserDefault(DefaultKey("writes", default: 0), in: suite).store.save(writes)
-                say("OK")
-            case "sync":
-                try suite.synchronize()
                 say("OK")
             default: fail("unknown line: \(line)")
             }

@@ -38,7 +38,12 @@ struct Board: @unchecked Sendable {
     let operations: UnsafeMutablePointer<Operation>
 
     init(_ path: String) {
-        let memory = sharedMemory(path + ".board", bytes: 4_096)
+        // Memory that all processes share, at first full of zeros. It is never unmapped.
+        let descriptor = open(path + ".board", O_RDWR | O_CREAT, 0o600)
+        guard descriptor >= 0, ftruncate(descriptor, 4_096) == 0,
+            let memory = mmap(nil, 4_096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+        else { fail("ERROR cannot share memory at \(path)") }
+        close(descriptor)
         numbers = memory.bindMemory(to: Atomic<Int>.self, capacity: 16)
         operations = (memory + 1_024).bindMemory(to: Operation.self, capacity: 4 * Self.operationsPerWorker)
     }

@@ -11,9 +11,6 @@ import TypedDefaults
 /// - `open SUITE process|immediate`, `close SUITE`
 /// - `set SUITE KEY LENGTH`: stores a text of that length
 /// - `get SUITE KEY`: answers with the length of the text, or `OK 0`
-/// - `put SUITE KEY NUMBER COUNT BYTE`: stores data: the number, then that many bytes of one value
-/// - `take SUITE KEY`: answers with the number and the count, or `OK 0 0`
-/// - `drop SUITE KEY`: removes the key
 /// - `sync SUITE`
 ///
 /// An answer is `OK`, or `ERROR` and the reason. Failures that no caller gets are printed as
@@ -40,19 +37,6 @@ func runSession(_ file: URL) throws {
                 say("OK")
             case "get":
                 say("OK \(try store(words[2], in: suites[words[1]]!).load()?.utf8.count ?? 0)")
-            case "put":
-                var data = withUnsafeBytes(of: Int64(words[3])!.littleEndian) { Data($0) }
-                data.append(contentsOf: repeatElement(UInt8(words[5])!, count: Int(words[4])!))
-                try dataStore(words[2], in: suites[words[1]]!).save(data)
-                say("OK")
-            case "take":
-                let data = try dataStore(words[2], in: suites[words[1]]!).load() ?? Data(count: 8)
-                let number = data.prefix(8).reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
-                guard Set(data.dropFirst(8)).count <= 1 else { fail("a torn value") }
-                say("OK \(number) \(data.count - 8)")
-            case "drop":
-                try dataStore(words[2], in: suites[words[1]]!).updateStored { $0 = nil }
-                say("OK")
             default:
                 fail("unknown line: \(line)")
             }
@@ -60,10 +44,6 @@ func runSession(_ file: URL) throws {
             say("ERROR \(error)")
         }
     }
-}
-
-private func dataStore(_ key: String, in suite: DefaultsSuite) -> AnyStore<Data> {
-    UserDefault(DefaultKey(key, default: Data()), in: suite).store
 }
 
 private func store(_ key: String, in suite: DefaultsSuite) -> AnyStore<String> {

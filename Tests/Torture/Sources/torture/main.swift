@@ -1,3 +1,4 @@
+import SeveralKeys
 import TypedDefaults
 
 #if canImport(FoundationEssentials)
@@ -16,16 +17,12 @@ guard arguments.count >= 3 else {
         usage: torture write|sync|careless|continue FILE [LIMIT]
                torture check|find FILE ACKNOWLEDGED
                torture count|count-in-steps FILE TIMES
-               torture counted|pair FILE
-               torture pairs|pairs-apart|pairs-early|read-pairs FILE SECONDS
-               torture cycles|cycles-kept FILE COUNT
+               torture counted|cycles|cycles-kept FILE
                torture flushers|flushers-careless FILE ROUNDS
                torture migrate-begin|migrate|migrate-apart|migrate-unchecked|check-migration FILE
                torture move-begin|move|move-apart|check-move FILE 0|1
                torture session FILE
                torture keys MEMORY
-               torture forks|fork-once FILE TIMES
-               torture fairness FILE SECONDS
                torture follow FILE|NAME
                torture store FILE NUMBER
                torture histories FILE ROUNDS memory|threads|processes careful|in-steps|cached|deaf
@@ -59,15 +56,10 @@ do {
     case "find": say("\(try find(suite, acknowledged: number))")
     case "count", "count-in-steps": try count(suite, times: number, inOneStep: arguments[1] == "count")
     case "counted": say("\(suite[DefaultKey("count", default: 0)])")
-    case "read-pairs": readPairs(suite, SharedNumber(path + ".acknowledged"), seconds: number)
-    case "pair": findPair(suite)
-    case "cycles", "cycles-kept": try cycle(path, count: number, keeps: arguments[1] == "cycles-kept")
+    case "cycles", "cycles-kept": try cycle(path, keeps: arguments[1] == "cycles-kept")
     case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
-    case "forks": try forkBesideWriters(suite, times: number)
-    case "fork-once": try updateInChild(suite, times: number)
     case "follow": try follow(suite)
     case "store": try storeFollowed(suite, number)
-    case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
     case "histories":
         let form = Form(rawValue: arguments[4])!
         try checkHistories(
@@ -80,9 +72,7 @@ do {
     case "move": try Move(suite, path: path, hasValues: number == 1).run()
     case "move-apart": try Move(suite, path: path, hasValues: number == 1).runCarelessly()
     case "check-move": try Move(suite, path: path, hasValues: number == 1).check()
-    case let command:
-        guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
-        try writePairs(suite, SharedNumber(path + ".acknowledged"), writing, seconds: number)
+    default: fail("unknown command")
     }
 } catch {
     fail("ERROR \(error)")

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TypedDefaults
 import TypedDefaultsEtcd
 
@@ -40,13 +39,8 @@ guard arguments.count >= 4 else {
         usage: client count|count-in-steps ENDPOINTS PREFIX TIMES
                client read|listen ENDPOINTS PREFIX
                client history ENDPOINTS PREFIX careful|in-steps
-               client pool ENDPOINTS PREFIX blocking|awaiting
-               client save|stamp ENDPOINTS PREFIX TIMES
-               client hear ENDPOINTS PREFIX TIMES
-               client get ENDPOINTS PREFIX
         environment: FLEET_USER FLEET_PASSWORD FLEET_CA FLEET_CERTIFICATE FLEET_KEY
                      FLEET_HEARTBEAT FLEET_STALENESS FLEET_TIMEOUT (seconds) FLEET_STALE=unavailable
-                     FLEET_COUNT (a key) FLEET_BODY (how long the body of an update takes, in ms)
         """)
     exit(2)
 }
@@ -73,7 +67,7 @@ func suite() throws -> DefaultsSuite {
     suite.onFailure = { say("failure \($0)") }
     return suite
 }
-let count = DefaultKey(environment["FLEET_COUNT"] ?? "count", default: 0)
+let count = DefaultKey("count", default: 0)
 let times = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
 
 do {
@@ -82,10 +76,6 @@ do {
     case "read": say("\(try UserDefault(count, in: suite()).store.load() ?? 0)")
     case "listen": try listen()
     case "history": try recordHistories(inSteps: arguments[4] == "in-steps")
-    case "pool": try await usePool(blocks: arguments[4] == "blocking")
-    case "save", "stamp": try save(times, pause: arguments[1] == "stamp" ? 5_000 : 0)
-    case "hear": try hear(times)
-    case "get": try get()
     default: exit(2)
     }
 } catch {
@@ -96,7 +86,6 @@ do {
 /// Increments a number. Prints “ok”, “unknown” or an error for each time, and then the total.
 func increment(_ times: Int, inSteps: Bool) throws {
     let setting = UserDefault(count, in: try suite())
-    let pause = environment["FLEET_BODY"].flatMap(UInt32.init) ?? 0
     var (bodies, slowest) = (0, 0)
     say("ready")
     for _ in 0..<times {
@@ -108,7 +97,6 @@ func increment(_ times: Int, inSteps: Bool) throws {
                 try setting.update { count in
                     count += 1
                     bodies += 1
-                    if pause > 0 { usleep(pause * 1_000) }
                 }
             }
             say("ok")
@@ -123,9 +111,6 @@ func increment(_ times: Int, inSteps: Bool) throws {
 /// Prints each change of the suite, until a change to −1.
 func listen() throws {
     let (suite, done) = (try suite(), DispatchSemaphore(value: 0))
-    let other = UserDefault(DefaultKey("other", default: 0), in: suite).store.observe { change in
-        say("other \(change.newValue.map { "\($0)" } ?? "none")")
-    }
     let token = UserDefault(count, in: suite).store.observe { change in
         say("count \(change.newValue.map { "\($0)" } ?? "none")")
         if change.newValue == -1 { done.signal() }
@@ -140,7 +125,6 @@ func listen() throws {
     }
     done.wait()
     token.cancel()
-    other.cancel()
 }
 
 /// Makes a random operation for each line of the input. Prints it with the times of its call and
@@ -199,105 +183,4 @@ func recordHistories(inSteps: Bool) throws {
         }
         say("done")
     }
-}
-
-final class Progress: Sendable {
-    let isDone = Atomic(false)
-    let longest = Atomic(0)
-    let running = Atomic(0)
-    let width = Atomic(0)
-}
-
-/// Writes on each thread of the pool, and prints the longest time in which another task could not
-/// run, in milliseconds.
-func usePool(blocks: Bool) async throws {
-    let (suite, progress) = (try suite(), Progress())
-    await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<8 {
-            group.addTask {
-                progress.width.max(progress.running.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-                usleep(20_000)
-                progress.running.subtract(1, ordering: .relaxed)
-            }
-        }
-    }
-    let begin = now()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            var last = now()
-            while !progress.isDone.load(ordering: .relaxed) {
-                await Task.yield()
-                let time = now()
-                progress.longest.max(time - last, ordering: .relaxed)
-                last = time
-                usleep(100)
-            }
-        }
-        try await withThrowingTaskGroup(of: Void.self) { writers in
-            for _ in 0..<8 {
-                writers.addTask {
-                    for _ in 0..<10 {
-                        let setting = UserDefault(count, in: suite)
-                        if blocks {
-                            try setting.update { $0 += 1 }
-                        } else {
-                            try await setting.awaiting.update { $0 += 1 }
-                        }
-                    }
-                }
-            }
-            try await writers.waitForAll()
-        }
-        progress.isDone.store(true, ordering: .relaxed)
-        try await group.waitForAll()
-    }
-    say(
-        "threads \(progress.width.load(ordering: .relaxed)) sum \(suite[count]) ms \((now() - begin) / 1_000_000)"
-            + " longest \(progress.longest.load(ordering: .relaxed) / 1_000_000)")
-}
-
-// Figures. Each prints its times in nanoseconds.
-
-/// Saves the time.
-func save(_ times: Int, pause: UInt32) throws {
-    let store = UserDefault(count, in: try suite()).store
-    try store.save(0)
-    say("ready")
-    for _ in 0..<times {
-        let begin = now()
-        try store.save(begin)
-        say("\(now() - begin)")
-        usleep(pause)
-    }
-}
-
-/// Prints how long the changes of another process take to arrive.
-func hear(_ times: Int) throws {
-    let (store, done) = (UserDefault(count, in: try suite()).store, DispatchSemaphore(value: 0))
-    let heard = Atomic(0)
-    let token = store.observe { change in
-        guard let sent = change.newValue, sent > 0 else { return }
-        say("\(now() - sent)")
-        if heard.add(1, ordering: .relaxed).newValue == times { done.signal() }
-    }
-    say("ready")
-    _ = done.wait(timeout: .now() + 60)
-    token.cancel()
-}
-
-/// Reads a setting in etcd and one in memory in turns, and prints the fastest of 40 rounds.
-func get() throws {
-    let etcd = UserDefault(count, in: try suite())
-    let memory = UserDefault(count, in: .inMemory())
-    for setting in [etcd, memory] { try setting.update { $0 = 7 } }
-    var (best, sum) = ([Int.max, .max], 0)
-    for _ in 0..<40 {
-        for (index, setting) in [etcd, memory].enumerated() {
-            let begin = now()
-            for _ in 0..<20_000 { sum &+= setting.value }
-            best[index] = min(best[index], now() - begin)
-        }
-    }
-    guard sum == 2 * 40 * 20_000 * 7 else { exit(1) }
-    say("\(best[0]) \(best[1])")
 }

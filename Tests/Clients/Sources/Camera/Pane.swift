@@ -15,7 +15,6 @@ public struct EditorConfig: DefaultConfig, Equatable {
 
     public init(store: AnyStore<EditorConfig> = .persistent()) { draft = store.draft() }
 
-    public var canApply: Bool { draft.isChanged }
     public func apply() throws { try draft.apply() }
     public func revert() { draft.revert() }
 }
