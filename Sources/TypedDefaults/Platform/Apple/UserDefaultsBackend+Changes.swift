@@ -84,17 +84,20 @@ import SettingsFile
             if !changed.isEmpty { report(.changed(keys: changed)) }
         }
 
-        /// Reads the followed keys again whenever the app comes to the foreground. A suspended app
-        /// receives nothing, and Apple does not say what it receives when it continues.
+        /// Reads the followed keys again whenever the app or the host of an extension comes to the
+        /// foreground, and when a device has been unlocked. A suspended app receives nothing, and
+        /// Apple does not say what it receives when it continues.
         func observeReturns() -> [NotificationObservation] {
             // Text, because a program need not link UIKit, AppKit or WatchKit.
             let names = [
-                "UIApplicationWillEnterForegroundNotification", "NSApplicationDidBecomeActiveNotification",
-                "WKApplicationWillEnterForegroundNotification",
+                "UIApplicationWillEnterForegroundNotification", "NSExtensionHostWillEnterForegroundNotification",
+                "NSApplicationDidBecomeActiveNotification", "WKApplicationWillEnterForegroundNotification",
+                "UIApplicationProtectedDataDidBecomeAvailable",
             ]
             return names.map { name in
                 NotificationObservation(Notification.Name(name)) { [weak self] _ in
                     guard let self else { return }
+                    firstUnlock?.noteReturn()
                     let keys = state.withLock { $0.followed.keys.map(\.string) }
                     if !keys.isEmpty { report(.changed(keys: keys)) }
                 }

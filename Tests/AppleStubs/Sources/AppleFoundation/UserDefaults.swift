@@ -39,10 +39,11 @@ open class UserDefaults: NSObject {
     private static let volatileLock = NSLock()
     // Safe: accessed only while that lock is held.
     private nonisolated(unsafe) static var volatileDomains: [String: [String: Any]] = [:]
-    // The next three are accessed only while the lock is held.
+    // The next four are accessed only while the lock is held.
     private var observations: [Observation] = []
     private var removedDomains: [String] = []
     private var suites: [String] = []
+    public private(set) var synchronizations = 0
 
     private struct Observation {
         weak var observer: NSObject?
@@ -210,7 +211,10 @@ extension UserDefaults {
 
     // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): "unnecessary
     // and shouldn't be used".
-    @discardableResult public func synchronize() -> Bool { true }
+    @discardableResult public func synchronize() -> Bool {
+        lock.withLock { synchronizations += 1 }
+        return true
+    }
 
     /// Restarts the device: until it is unlocked, its settings look empty, and writes replace them.
     /// https://forums.developer.apple.com/forums/thread/15685

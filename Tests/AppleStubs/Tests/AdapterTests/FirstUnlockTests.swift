@@ -6,7 +6,8 @@ import Testing
 
 /// Tests settings that are hidden before the first unlock.
 struct FirstUnlockTests {
-    private let number = DefaultKey<Int?>("number")
+    private static let number = DefaultKey<Int?>("number")
+    private var number: DefaultKey<Int?> { Self.number }
 
     /// The folder `Library` of a program. A folder with the name of a file stands for one that
     /// exists but cannot be read, not even by root.
@@ -26,6 +27,13 @@ struct FirstUnlockTests {
         func makeReadable(_ file: URL) throws {
             try FileManager.default.removeItem(at: file)
             try Data("readable".utf8).write(to: file)
+        }
+
+        /// Writes the file of the domain.
+        func write(_ values: [String: Any]) throws {
+            try FileManager.default.createDirectory(
+                at: domain.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0).write(to: domain)
         }
 
         /// Creates a suite as a starting process does.
@@ -86,14 +94,41 @@ struct FirstUnlockTests {
         }
     }
 
-    @Test func theProbeReportsWhetherTheFileExistsAndIsReadable() throws {
-        try withLibrary { library, _ in
-            let probe = FirstUnlock.Probe(library: library.url, domain: library.name)
-            #expect(probe.isReadable() == nil)
-            try probe.create()
-            #expect(probe.isReadable() == true)
-            try library.makeUnreadable(library.probe)
-            #expect(probe.isReadable() == false)
+    /// The process was started before the first unlock, and an SDK stores an identifier.
+    @Test(arguments: [true, false])
+    func aValueOfOtherCodeBeforeTheUnlockDoesNotShowThatSettingsCanBeRead(hasMarkers: Bool) async {
+        await #expect(processExitsWith: .success) { [hasMarkers = hasMarkers as Bool] in
+            try FirstUnlockTests().withLibrary { library, defaults in
+                if hasMarkers {
+                    library.launch(defaults)[FirstUnlockTests.number] = 5
+                } else {
+                    defaults.set(5, forKey: "number")
+                }
+                let stored = try #require(defaults.persistentDomain(forName: library.name))
+                let file = hasMarkers ? library.probe : library.domain
+                defaults.lockDevice()
+                try library.makeUnreadable(file)
+                let store = UserDefault(FirstUnlockTests.number, in: library.launch(defaults)).store
+                func expectUnavailable() {
+                    #expect(fails(with: .unavailable) { _ = try store.load() })
+                    #expect(fails(with: .unavailable) { try store.updateStored { $0 = 1 } })
+                }
+                expectUnavailable()
+                defaults.set("SDK", forKey: "identifier")
+                expectUnavailable()
+                #expect(defaults.synchronizations == 0)
+
+                // The device is unlocked, and the process does not see its settings.
+                try library.makeReadable(file)
+                try library.write(stored)
+                expectUnavailable()
+                NotificationCenter.default.post(
+                    name: Notification.Name("UIApplicationWillEnterForegroundNotification"), object: nil)
+                expectUnavailable()
+                #expect(defaults.object(forKey: "number") == nil)
+                defaults.setPersistentDomain(stored, forName: library.name)
+                #expect(try store.load() == 5)
+            }
         }
     }
 
@@ -112,6 +147,7 @@ struct FirstUnlockTests {
 
             // The file becomes readable before the settings do.
             try library.makeReadable(library.domain)
+            try library.write(["number": 5])
             #expect(fails(with: .unavailable) { try store.save(1) })
             defaults.unlockDevice()
             #expect(try store.load() == 5)
@@ -134,6 +170,7 @@ struct FirstUnlockTests {
             let store = UserDefault(number, in: library.launch(defaults)).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             try library.makeReadable(library.probe)
+            try library.write(["number": 5])
             defaults.unlockDevice()
             #expect(try store.load() == 5)
         }
@@ -210,22 +247,28 @@ struct FirstUnlockTests {
         }
     }
 
-    @Test func aProcessThatStartedLockedRecoversIfTheDomainWasEmptied() throws {
-        try withLibrary { library, defaults in
-            library.launch(defaults)[number] = 5
-            defaults.lockDevice()
-            try library.makeUnreadable(library.probe)
-            let store = UserDefault(number, in: library.launch(defaults)).store
-            #expect(fails(with: .unavailable) { _ = try store.load() })
-            defaults.unlockDevice()
-            try library.makeReadable(library.probe)
-            defaults.removePersistentDomain(forName: library.name)
-            // The domain may be empty or hidden.
-            #expect(fails(with: .unavailable) { _ = try store.load() })
-            defaults.set(6, forKey: "number")
-            #expect(try store.load() == 6)
-            try store.save(7)
-            #expect(defaults.integer(forKey: "number") == 7)
+    @Test(arguments: ["UIApplicationWillEnterForegroundNotification", "UIApplicationProtectedDataDidBecomeAvailable"])
+    func aProcessThatStartedLockedRecoversIfTheDomainWasEmptied(notification: String) async {
+        await #expect(processExitsWith: .success) { [notification = notification as String] in
+            try FirstUnlockTests().withLibrary { library, defaults in
+                library.launch(defaults)[FirstUnlockTests.number] = 5
+                defaults.lockDevice()
+                try library.makeUnreadable(library.probe)
+                let store = UserDefault(FirstUnlockTests.number, in: library.launch(defaults)).store
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                defaults.unlockDevice()
+                try library.makeReadable(library.probe)
+                defaults.removePersistentDomain(forName: library.name)
+                // The domain may be empty or hidden. Until the app returns, a value of other code
+                // shows nothing.
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                defaults.set(6, forKey: "number")
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                NotificationCenter.default.post(name: Notification.Name(notification), object: nil)
+                #expect(try store.load() == 6)
+                try store.save(7)
+                #expect(defaults.integer(forKey: "number") == 7)
+            }
         }
     }
 
