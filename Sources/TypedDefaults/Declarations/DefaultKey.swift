@@ -145,9 +145,7 @@ extension DefaultKey {
     }
 
     /// Creates the key of a ``DefaultConfig``, whose default is a new instance.
-    public init(_ type: Value.Type) where Value: DefaultConfig {
-        self.init(Value.key, Value.defaultInstance, .convertible)
-    }
+    public init(_ type: Value.Type) where Value: DefaultConfig { declaration = .ofConfig }
 
     @_disfavoredOverload
     @available(

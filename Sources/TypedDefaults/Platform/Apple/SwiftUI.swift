@@ -8,19 +8,26 @@
         /// This is a separate property because `$showsGrid` is the setting itself, and only SwiftUI
         /// can define a `Binding`. The Observation framework updates a view when a value that its
         /// `body` reads changes, whatever the source of the change. To bind a property of the
-        /// value, write `$config.binding.savesToCameraRoll`.
+        /// value, write `$config.binding.savesToCameraRoll`; to animate the change,
+        /// `$showsGrid.binding.animation()`.
         public var binding: Binding<Value> {
             // SwiftUI reads the whole value before it sets one property of it.
             let last = Locked<Value?>(nil)
-            return Binding {
-                let value = value
-                last.withLock { $0 = value }
-                return value
-            } set: { new in
+            @Sendable func store(_ new: Value) {
                 let old = last.withLock { exchange(&$0, with: nil) } ?? value
                 let edit = InPlaceEdit(value: new, before: try? setting.slot.encode(old))
                 // Choosing what is read is an assignment.
                 if !setting.apply(edit, or: key.defaultValue) { setting.assign(new, over: key.defaultValue) }
+            }
+            // Not by `Bindable`, because an assignment by key path reads the value once more.
+            return Binding {
+                let value = value
+                last.withLock { $0 = value }
+                return value
+            } set: { new, transaction in
+                // Any other transaction would take the place of that of `withAnimation`.
+                guard transaction.animation != nil || transaction.disablesAnimations else { return store(new) }
+                withTransaction(transaction) { store(new) }
             }
         }
     }

@@ -45,3 +45,6 @@ extension EnvironmentView: Drawn {
         return draw(content)
     }
 }
+
+/// The transaction of the change that is being made.
+public func currentTransaction() -> Transaction { Transaction.current }

@@ -54,9 +54,26 @@ extension Optional: View where Wrapped: View {
     public var body: Never { fatalError("drawn by the system") }
 }
 
-// https://developer.apple.com/documentation/swiftui/binding, …/transaction, …/dynamicproperty
-public struct Transaction { public init() {} }
+// https://developer.apple.com/documentation/swiftui/animation, …/transaction
+public struct Animation: Equatable, Sendable { public static let `default` = Animation() }
+public struct Transaction {
+    public var animation: Animation?
+    public var disablesAnimations = false
+    public init() {}
 
+    /// The transaction of the change that is being made.
+    // Safe: views are changed on the main actor.
+    nonisolated(unsafe) static var current = Transaction()
+}
+// https://developer.apple.com/documentation/swiftui/withtransaction(_:_:)
+public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
+    let outer = Transaction.current
+    defer { Transaction.current = outer }
+    Transaction.current = transaction
+    return try body()
+}
+
+// https://developer.apple.com/documentation/swiftui/binding, …/dynamicproperty
 public protocol DynamicProperty {
     mutating func update()
 }
@@ -64,14 +81,16 @@ extension DynamicProperty { public mutating func update() {} }
 
 @dynamicMemberLookup @propertyWrapper public struct Binding<Value> {
     private let get: @isolated(any) @Sendable () -> Value
-    private let set: @isolated(any) @Sendable (Value) -> Void
+    private let set: @isolated(any) @Sendable (Value, Transaction) -> Void
+    public var transaction = Transaction()
 
-    // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp
+    // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp: drops the
+    // transaction, https://github.com/pointfreeco/swift-perception/issues/58.
     @preconcurrency public init(
         get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void
     ) {
-        self.get = get
-        self.set = set
+        let set = unsafeBitCast(set, to: (@Sendable (Value) -> Void).self)
+        self.init(get: get) { value, _ in set(value) }
     }
 
     // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-6g3d5
@@ -79,14 +98,27 @@ extension DynamicProperty { public mutating func update() {} }
         get: @escaping @isolated(any) @Sendable () -> Value,
         set: @escaping @isolated(any) @Sendable (Value, Transaction) -> Void
     ) {
-        let set = unsafeBitCast(set, to: (@Sendable (Value, Transaction) -> Void).self)
-        self.init(get: get) { set($0, Transaction()) }
+        self.get = get
+        self.set = set
+    }
+
+    // https://developer.apple.com/documentation/swiftui/binding/animation(_:)
+    public func animation(_ animation: Animation? = .default) -> Binding<Value> {
+        var transaction = transaction
+        transaction.animation = animation
+        return self.transaction(transaction)
+    }
+    // https://developer.apple.com/documentation/swiftui/binding/transaction(_:)
+    public func transaction(_ transaction: Transaction) -> Binding<Value> {
+        var binding = self
+        binding.transaction = transaction
+        return binding
     }
 
     // Called on the main actor, where views are, which `@isolated(any)` cannot express.
     public var wrappedValue: Value {
         get { unsafeBitCast(get, to: (@Sendable () -> Value).self)() }
-        nonmutating set { unsafeBitCast(set, to: (@Sendable (Value) -> Void).self)(newValue) }
+        nonmutating set { unsafeBitCast(set, to: (@Sendable (Value, Transaction) -> Void).self)(newValue, transaction) }
     }
     public var projectedValue: Binding<Value> { self }
 
@@ -96,9 +128,9 @@ extension DynamicProperty { public mutating func update() {} }
         nonisolated(unsafe) let (whole, keyPath) = (self, keyPath)
         return Binding<Subject> {
             whole.wrappedValue[keyPath: keyPath]
-        } set: {
-            whole.wrappedValue[keyPath: keyPath] = $0
-        }
+        } set: { value, transaction in
+            whole.transaction(transaction).wrappedValue[keyPath: keyPath] = value
+        }.transaction(transaction)
     }
 }
 extension Binding: @unchecked Sendable where Value: Sendable {}

@@ -23,3 +23,34 @@ final class KeyValueObserver: NSObject {
         onChange(keyPath ?? "")
     }
 }
+
+/// An observer that waits in its first call.
+final class Gate: Sendable {
+    private let (entered, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    private let isFirst = Guarded(true)
+
+    func pass() {
+        let isFirst = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+        }
+        guard isFirst else { return }
+        entered.signal()
+        opened.wait()
+    }
+
+    /// Calls `write` on a thread, calls `body` while the observer waits in it, and lets it end.
+    func holding(_ write: @escaping @Sendable () -> Void, _ body: () throws -> Void) rethrows {
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            write()
+            ended.signal()
+        }
+        entered.wait()
+        defer {
+            opened.signal()
+            ended.wait()
+        }
+        try body()
+    }
+}

@@ -109,6 +109,88 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(try suite.contents() == ["Camera": [:]])
     }
 
+    @Test func aBindingKeepsItsTransaction() {
+        struct Switches: View {
+            @ViewSetting(.showsGrid) private var showsGrid
+            @ViewSetting private var config: Config
+            var body: some View {
+                Toggle("Grid", isOn: $showsGrid.animation())
+                Toggle("Camera roll", isOn: $config.animation().savesToCameraRoll)
+            }
+        }
+        let suite = DefaultsSuite.inMemory()
+        func transaction(_ change: () -> Void) -> [String] {
+            let seen = Guarded<[String]>(["not told"])
+            withObservationTracking {
+                _ = (suite[.showsGrid], suite[DefaultKey(Config.self)])
+            } onChange: {
+                let transaction = currentTransaction()
+                seen.withLock { seen in
+                    seen = transaction.animation == .default ? ["animated"] : []
+                    if transaction.disablesAnimations { seen.append("disabled") }
+                }
+            }
+            change()
+            return seen.now
+        }
+        var animated = Transaction()
+        animated.animation = .default
+        var plain = Transaction()
+        plain.disablesAnimations = true
+        for binding in [suite.binding(.showsGrid), UserDefault(.showsGrid, in: suite).binding] {
+            #expect(transaction { binding.animation().wrappedValue.toggle() } == ["animated"])
+            #expect(transaction { binding.transaction(plain).wrappedValue.toggle() } == ["disabled"])
+            #expect(transaction { binding.wrappedValue.toggle() } == [])
+            withTransaction(animated) {
+                #expect(transaction { binding.wrappedValue.toggle() } == ["animated"])
+            }
+        }
+        let config = suite.binding(DefaultKey(Config.self))
+        #expect(transaction { config.animation().savesToCameraRoll.wrappedValue = false } == ["animated"])
+        #expect(transaction { config.savesToCameraRoll.animation().wrappedValue = true } == ["animated"])
+        #expect(draw(Switches().environment(\.defaultsSuite, suite)) == ["Grid: on", "Camera roll: on"])
+    }
+
+    /// SwiftUI compares the fields of a view to decide whether its `body` must run.
+    @Test func aSettingIsEqualToItselfFromOneInitToTheNext() {
+        func isSame<Field>(_ one: Field, _ other: Field) -> Bool {
+            withUnsafeBytes(of: one) { one in withUnsafeBytes(of: other) { one.elementsEqual($0) } }
+        }
+        #expect(isSame(ViewSetting<Config>(), ViewSetting<Config>()))
+        #expect(isSame(ViewSetting(.showsGrid), ViewSetting(.showsGrid)))
+        let quality = DefaultKey("quality", default: 8)
+        #expect(!isSame(quality, .quality))
+    }
+
+    @Test func aViewIsToldOfItsOwnWriteBeforeTheWriteReturns() throws {
+        try withDomain { name, defaults in
+            let suite = DefaultsSuite(userDefaults: defaults, suiteName: name)
+            let told = Guarded(0)
+            func track() {
+                withObservationTracking {
+                    _ = suite[.showsGrid]
+                } onChange: {
+                    told.withLock { $0 += 1 }
+                }
+            }
+            track()
+            suite[.showsGrid] = false
+            #expect(told.now == 1)
+
+            // An observer of another key is busy on another thread.
+            let gate = Gate()
+            let token = suite.observe(.quality) { _ in gate.pass() }
+            track()
+            gate.holding {
+                suite[.quality] = 1
+            } _: {
+                suite[.showsGrid] = true
+                #expect(told.now == 2)
+            }
+            token.cancel()
+        }
+    }
+
     @Test func aViewTreeCanUseASuiteInMemory() {
         let suite = DefaultsSuite.inMemory(["showsGrid": false, "quality": 2])
         let screen = Screen().environment(\.defaultsSuite, suite)
