@@ -83,8 +83,7 @@ import SettingsFile
                 }
             }
             guard let hasChanged = edits.withLock({ $0.endCall(key) }) else { return }
-            if hasChanged { report(.changed(keys: [name])) }
-            if !KeyObservation.isPossible(name) { reportChanges() }
+            if hasChanged || !UserDefaultsObserver.canObserve(name) { report(.changed(keys: [name])) }
         }
 
         /// Returns the edit of a key that is not in `UserDefaults` yet; `nil` if there is none.
@@ -99,13 +98,6 @@ import SettingsFile
         private static func isSame(_ one: Any?, _ other: Any?) -> Bool {
             guard let one, let other else { return one == nil && other == nil }
             return (try? PropertyList(one)) == (try? PropertyList(other))
-        }
-
-        /// Reports a change of a key, by this or other code.
-        func receiveChange(of key: String) {
-            // The thread that calls `set` reports it after the call.
-            guard !edits.withLock({ $0.noteChange(ByteString(key)) }) else { return }
-            report(.changed(keys: [key]))
         }
 
         /// Waits until all edits of the commits so far are in `UserDefaults`.

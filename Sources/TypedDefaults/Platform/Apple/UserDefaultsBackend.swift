@@ -16,7 +16,7 @@ import SettingsFile
         // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
-        let state = Locked(State())
+        let followed = Locked(Followed())
         let edits = Locked(PendingEdits())
         /// The values of launch arguments, which hide stored values.
         private let arguments: [String: PropertyList]
@@ -26,7 +26,6 @@ import SettingsFile
         let id: CoreID?
         let firstUnlock: FirstUnlock?
         let handler = AttachedHandler()
-        private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
         /// programs to save before they exit.
         package var traits: BackendTraits {
@@ -50,9 +49,10 @@ import SettingsFile
             shared = Unchecked(userDefaults)
             (self.domain, self.firstUnlock, self.id) = (domain, firstUnlock, id)
             arguments = Self.arguments(of: userDefaults)
-            let observations = observeReturns()
-            returns.withLock { $0 = observations }
+            UserDefaultsObserver.shared.add(self)
         }
+
+        deinit { UserDefaultsObserver.shared.remove(self) }
 
         private static func arguments(of userDefaults: UserDefaults) -> [String: PropertyList] {
             // No typed key can read an argument that is not a property list.

@@ -66,42 +66,41 @@ struct UserDefaultsChangesTests {
         }
     }
 
-    /// Reports changes by other processes at the next local change, as `UserDefaultsBackend` says.
-    @Test func keysWithDotsShareOneObserverThatReportsChanges() async {
+    /// Changes by other processes are found at the next local change.
+    @Test func keysWithDotsAreReadAgainAfterEachLocalChange() async {
         await #expect(processExitsWith: .success) {
             try withDomain { name, defaults in
-                let backend = UserDefaultsBackend(defaults, suiteName: name)
-                let keys = (0..<20).map { "camera.\($0)" }
-                let reported = Guarded<[[String]?]>([])
-                let handler: @Sendable (BackendEvent) -> Void = { event in
-                    if case .changed(let keys) = event { reported.withLock { $0.append(keys) } }
+                let suite = DefaultsSuite(userDefaults: defaults, suiteName: name)
+                let reported = Guarded<[String]>([])
+                let tokens = (0..<20).map { index in
+                    suite.observe(DefaultKey<Int?>("camera.\(index)")) { _ in
+                        reported.withLock { $0.append("camera.\(index)") }
+                    }
                 }
-                for key in keys { backend.watch(.key(key), handler) }
-                #expect(reported.now == [])
                 // Change another key and another domain, such as that of a web view.
                 defaults.set(1, forKey: "another")
                 UserDefaults.standard.set(1, forKey: "another")
+                suite.waitForHandlers()
                 #expect(reported.now == [])
                 defaults.set(1, forKey: "camera.7")
-                #expect(reported.now == [["camera.7"]])
+                suite.waitForHandlers()
+                #expect(reported.now == ["camera.7"])
                 // The same number in another form is a different value.
                 defaults.set(true, forKey: "camera.7")
-                #expect(reported.now.count == 2)
+                suite.waitForHandlers()
+                #expect(reported.now == ["camera.7", "camera.7"])
                 defaults.setFromAnotherProcess(1, forKey: "camera.1")
                 defaults.setFromAnotherProcess(1, forKey: "camera.2")
+                suite.waitForHandlers()
                 #expect(reported.now.count == 2)
                 defaults.set(2, forKey: "another")
-                #expect(reported.now.last.map { $0.map(Set.init) } == ["camera.1", "camera.2"])
-                #expect(reported.now.count == 3)
-
-                // Following no key ends the notification observer.
-                for key in keys { backend.watch(.key(key), nil) }
-                defaults.set(2, forKey: "camera.7")
-                #expect(reported.now.count == 3)
-                backend.watch(.key("camera.7"), handler)
-                defaults.set(3, forKey: "camera.7")
+                suite.waitForHandlers()
+                #expect(Set(reported.now) == ["camera.1", "camera.2", "camera.7"])
                 #expect(reported.now.count == 4)
-                backend.watch(.key("camera.7"), nil)
+                for token in tokens { token.cancel() }
+                defaults.set(2, forKey: "camera.7")
+                suite.waitForHandlers()
+                #expect(reported.now.count == 4)
                 UserDefaults.standard.removeObject(forKey: "another")
             }
         }
@@ -124,7 +123,7 @@ struct UserDefaultsChangesTests {
                         if round < 199 { backend.watch(.key("a.\(index)"), nil) }
                     }
                 }
-                // There is still one observer for all of these keys.
+                // Each key is followed once.
                 reported.withLock { $0 = [] }
                 for index in 0..<4 { defaults.set("last", forKey: "a.\(index)") }
                 #expect(reported.now == ["a.0", "a.1", "a.2", "a.3"])
