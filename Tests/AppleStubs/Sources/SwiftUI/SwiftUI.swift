@@ -72,6 +72,18 @@ public func withTransaction<Result>(_ transaction: Transaction, _ body: () throw
     Transaction.current = transaction
     return try body()
 }
+// https://developer.apple.com/documentation/swiftui/withanimation(_:_:)
+public func withAnimation<Result>(
+    _ animation: Animation? = .default, _ body: () throws -> Result
+) rethrows -> Result {
+    var transaction = Transaction()
+    transaction.animation = animation
+    return try withTransaction(transaction, body)
+}
+extension View {
+    // https://developer.apple.com/documentation/swiftui/view/transaction(_:)
+    public func transaction(_ transform: @escaping (inout Transaction) -> Void) -> some View { self }
+}
 
 // https://developer.apple.com/documentation/swiftui/binding, …/dynamicproperty
 public protocol DynamicProperty {

@@ -10,13 +10,6 @@ extension DefaultKey<Bool> { fileprivate static let showsGrid = DefaultKey("show
 extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality", default: 8) }
 
 @MainActor struct SwiftUITests {
-    /// A view that declares its setting.
-    private struct Declaring: View {
-        @UserDefault var showsGrid: Bool
-        init(in suite: DefaultsSuite) { _showsGrid = UserDefault(.showsGrid, in: suite) }
-        var body: some View { Toggle("Grid", isOn: $showsGrid.binding) }
-    }
-
     /// A view that takes its suite from the environment.
     private struct Settings: View {
         @Environment(\.defaultsSuite) private var suite
@@ -78,15 +71,6 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(suite[.quality] == 3)
     }
 
-    @Test func aPropertyOfAConfigCanBeBound() {
-        struct Config: Codable, Sendable { var savesToCameraRoll = true, size = "medium" }
-        let setting = UserDefault("config", default: Config(), in: .inMemory())
-        setting.binding.savesToCameraRoll.wrappedValue = false
-        setting.binding.size.wrappedValue = "large"
-        #expect(!setting.value.savesToCameraRoll)
-        #expect(setting.value.size == "large")
-    }
-
     @Test func aBindingOfAPropertyStoresThatPropertyOnly() throws {
         struct Camera: DefaultConfig {
             static let key = "Camera"
@@ -133,17 +117,13 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             change()
             return seen.now
         }
-        var animated = Transaction()
-        animated.animation = .default
         var plain = Transaction()
         plain.disablesAnimations = true
         for binding in [suite.binding(.showsGrid), UserDefault(.showsGrid, in: suite).binding] {
             #expect(transaction { binding.animation().wrappedValue.toggle() } == ["animated"])
             #expect(transaction { binding.transaction(plain).wrappedValue.toggle() } == ["disabled"])
             #expect(transaction { binding.wrappedValue.toggle() } == [])
-            withTransaction(animated) {
-                #expect(transaction { binding.wrappedValue.toggle() } == ["animated"])
-            }
+            #expect(transaction { withAnimation { binding.wrappedValue.toggle() } } == ["animated"])
         }
         let config = suite.binding(DefaultKey(Config.self))
         #expect(transaction { config.animation().savesToCameraRoll.wrappedValue = false } == ["animated"])
@@ -191,14 +171,6 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         }
     }
 
-    @Test func aViewTreeCanUseASuiteInMemory() {
-        let suite = DefaultsSuite.inMemory(["showsGrid": false, "quality": 2])
-        let screen = Screen().environment(\.defaultsSuite, suite)
-        #expect(draw(screen) == ["Settings", "Grid: off", "Quality 2"])
-        suite[.quality] = 3
-        #expect(draw(screen) == ["Settings", "Grid: off", "Quality 3"])
-    }
-
     @Test func aWrapperReadsAndWritesTheSuiteOfTheEnvironment() {
         let suite = DefaultsSuite.inMemory(["showsGrid": false])
         let drawn = drawCountingUpdates(Wrapped().environment(\.defaultsSuite, suite))
@@ -232,12 +204,6 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(draw(view) == [#"layer("admin") true"#])
     }
 
-    @Test func theEnvironmentDefaultsToTheStandardSuite() {
-        let suite = EnvironmentValues().defaultsSuite
-        #expect(suite.location == DefaultsSuite.standard.location)
-        #expect(suite == .standard)
-    }
-
     /// Draws a view, and counts the updates that its values cause.
     private func drawCountingUpdates(_ view: some View) -> (lines: [String], count: Guarded<Int>) {
         let count = Guarded(0)
@@ -263,41 +229,6 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(again.count.now == 0)
         suite[.quality] = 9
         #expect(again.count.now == 1)
-    }
-
-    @Test func aViewUpdatesForARawWrite() throws {
-        try withDomain { _, defaults in
-            defaults.notifiesTwice = true
-            let suite = DefaultsSuite(userDefaults: defaults)
-            let view = Declaring(in: suite)
-            let drawn = drawCountingUpdates(view)
-            #expect(drawn.lines == ["Grid: on"])
-            defaults.setFromAnotherProcess(false, forKey: "showsGrid")
-            suite.waitForHandlers()
-            #expect(drawn.count.now == 1)
-            #expect(draw(view) == ["Grid: off"])
-        }
-    }
-
-    @Test func aChangeOnASystemThreadIsDeliveredOnceOnTheMainActor() async throws {
-        let name = "AdapterTests-\(UUID().uuidString)"
-        let defaults = try #require(UserDefaults(suiteName: name))
-        defaults.notifiesTwice = true
-        let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
-        let store = UserDefault(DefaultKey.quality, in: DefaultsSuite(userDefaults: defaults)).store
-        let token = store.observeOnMainActor { change in
-            MainActor.assertIsolated()
-            continuation.yield(change.newValue ?? 0)
-        }
-        for value in [1, 2, 2, 3] { defaults.setFromAnotherProcess(value, forKey: "quality") }
-        var received: [Int] = []
-        for await value in changes {
-            received.append(value)
-            if value == 3 { break }
-        }
-        #expect(received == [1, 2, 3])
-        token.cancel()
-        defaults.removePersistentDomain(forName: name)
     }
 
     @Test func aPreviewKeepsTheStandardSuiteInMemory() async {
