@@ -53,7 +53,6 @@ struct stat {
 #define F_OK 0
 #define X_OK 1
 #define W_OK 2
-#define R_OK 4
 #define F_GETFD 1
 #define F_FULLFSYNC 51
 #define F_DUPFD_CLOEXEC 67
@@ -73,7 +72,6 @@ struct stat {
 #define EEXIST 17
 #define ENOTDIR 20
 #define EINVAL 22
-#define EMFILE 24
 #define ENOSPC 28
 #define EROFS 30
 #define EPIPE 32
@@ -153,7 +151,6 @@ char *strerror(int);
 int memcmp(const void *, const void *, size_t);
 size_t strlen(const char *);
 void *malloc(size_t);
-void *calloc(size_t, size_t);
 void *realloc(void *, size_t);
 void free(void *);
 int atexit(void (*_Nonnull)(void));
@@ -172,7 +169,6 @@ int sigaddset(sigset_t *, int);
 int sigfillset(sigset_t *);
 int sigprocmask(int, const sigset_t *, sigset_t *);
 int kill(pid_t, int);
-int raise(int);
 pid_t fork(void) NOT_IN_SWIFT;
 pid_t waitpid(pid_t, int *, int);
 void *dlsym(void *, const char *);

@@ -62,8 +62,6 @@ SENDABLE @interface NSError : NSObject
 typedef OPTIONS(NSDataWritingOptions) {
     NSDataWritingAtomic SWIFT("atomic") = 1,
     NSDataWritingWithoutOverwriting SWIFT("withoutOverwriting") API(10.8, 6.0, 2.0, 9.0) = 2,
-    NSDataWritingFileProtectionNone SWIFT("noFileProtection") API(11.0, 4.0, 2.0, 9.0) = 0x10000000,
-    NSDataWritingFileProtectionComplete SWIFT("completeFileProtection") API(11.0, 4.0, 2.0, 9.0) = 0x20000000,
     NSDataWritingFileProtectionCompleteUntilFirstUserAuthentication
         SWIFT("completeFileProtectionUntilFirstUserAuthentication") API(11.0, 5.0, 2.0, 9.0) = 0x40000000,
 } SWIFT("NSData.WritingOptions");
@@ -105,7 +103,6 @@ typedef OPTIONS(NSKeyValueObservingOptions) {
 - (void)addObserver:(NSObject *)observer forKeyPath:(NSString *)keyPath options:(NSKeyValueObservingOptions)options
     context:(nullable void *)context;
 - (void)removeObserver:(NSObject *)observer forKeyPath:(NSString *)keyPath context:(nullable void *)context;
-- (void)removeObserver:(NSObject *)observer forKeyPath:(NSString *)keyPath;
 @end
 
 // https://developer.apple.com/documentation/foundation/notificationcenter
@@ -150,13 +147,10 @@ SWIFT("UserDefaults") NONSENDABLE @interface NSUserDefaults : NSObject
 - (void)setBool:(BOOL)value forKey:(NSString *)key SWIFT("set(_:forKey:)");
 - (void)setURL:(nullable NSURL *)value forKey:(NSString *)key SWIFT("set(_:forKey:)") API(10.6, 4.0, 2.0, 9.0);
 - (void)registerDefaults:(NSDictionary<NSString *, id> *)defaults SWIFT("register(defaults:)");
-- (NSDictionary<NSString *, id> *)dictionaryRepresentation;
 - (void)addSuiteNamed:(NSString *)suiteName SWIFT("addSuite(named:)");
 - (NSDictionary<NSString *, id> *)volatileDomainForName:(NSString *)name SWIFT("volatileDomain(forName:)");
 - (void)setVolatileDomain:(NSDictionary<NSString *, id> *)domain forName:(NSString *)name;
-- (void)removeVolatileDomainForName:(NSString *)name;
 - (nullable NSDictionary<NSString *, id> *)persistentDomainForName:(NSString *)name SWIFT("persistentDomain(forName:)");
-- (void)setPersistentDomain:(NSDictionary<NSString *, id> *)domain forName:(NSString *)name;
 - (void)removePersistentDomainForName:(NSString *)name;
 - (BOOL)synchronize __attribute__((swift_attr("@discardableResult")));
 - (BOOL)objectIsForcedForKey:(NSString *)key SWIFT("objectIsForced(forKey:)");
@@ -332,7 +326,6 @@ SWIFT("RunLoop") @interface NSRunLoop : NSObject
 @end
 
 // https://developer.apple.com/documentation/corefoundation
-typedef const void *CFTypeRef;
 typedef unsigned long CFTypeID;
 CFTypeID CFGetTypeID(CFTypeRef) API(10.0, 2.0, 2.0, 9.0);
 CFTypeID CFBooleanGetTypeID(void) API(10.0, 2.0, 2.0, 9.0);

@@ -25,8 +25,6 @@ public struct NSKeyValueChangeKey: Hashable, RawRepresentable, Sendable {
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    public static let new = NSKeyValueObservingOptions(rawValue: 1)
-    public static let old = NSKeyValueObservingOptions(rawValue: 2)
 }
 
 /// https://developer.apple.com/documentation/foundation/bundle: the bundle of a program. Programs

@@ -39,9 +39,8 @@ open class UserDefaults: NSObject {
     private static let volatileLock = NSLock()
     // Safe: accessed only while that lock is held.
     private nonisolated(unsafe) static var volatileDomains: [String: [String: Any]] = [:]
-    // The next four are accessed only while the lock is held.
+    // The next three are accessed only while the lock is held.
     private var observations: [Observation] = []
-    private var removedDomains: [String] = []
     private var suites: [String] = []
     public private(set) var synchronizations = 0
 
@@ -105,35 +104,10 @@ extension UserDefaults {
     public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }
     public func integer(forKey key: String) -> Int { (object(forKey: key) as? NSNumber)?.intValue ?? 0 }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:): an archived
-    // URL, or the path of a file.
-    public func url(forKey key: String) -> URL? {
-        switch object(forKey: key) {
-        case let path as String: URL(filePath: (path as NSString).expandingTildeInPath)
-        case let data as Data: try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: data) as URL?
-        default: nil
-        }
-    }
-
-    // https://developer.apple.com/documentation/foundation/userdefaults/dictionaryrepresentation():
-    // all domains of the search list.
-    public func dictionaryRepresentation() -> [String: Any] {
-        var all = volatileDomain(forName: Self.registrationDomain)
-        all.merge(Preferences.shared.values(in: Self.globalDomain) ?? [:]) { $1 }
-        all.merge(Preferences.shared.values(in: store) ?? [:]) { $1 }
-        all.merge(Preferences.shared.managedValues(in: store)) { $1 }
-        return all.merging(volatileDomain(forName: Self.argumentDomain)) { $1 }
-    }
-
     // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx: `nil`
     // removes the value.
     public func set(_ value: Any?, forKey key: String) { write([key: value]) }
-    // The typed setters store the same objects, except for URLs: "the value is archived to an
-    // NSData", says the header NSUserDefaults.h.
-    public func set(_ value: Bool, forKey key: String) { write([key: value]) }
-    public func set(_ value: Int, forKey key: String) { write([key: value]) }
-    public func set(_ value: Float, forKey key: String) { write([key: Double(value)]) }
-    public func set(_ value: Double, forKey key: String) { write([key: value]) }
+    // "The value is archived to an NSData", says the header NSUserDefaults.h.
     public func set(_ url: URL?, forKey key: String) {
         do {
             write([
@@ -164,13 +138,6 @@ extension UserDefaults {
     public func setVolatileDomain(_ domain: [String: Any], forName name: String) {
         Self.volatileLock.withLock { Self.volatileDomains[name] = domain }
     }
-    public func removeVolatileDomain(forName name: String) {
-        Self.volatileLock.withLock { Self.volatileDomains[name] = nil }
-        lock.withLock { removedDomains.append(name) }
-    }
-
-    /// The volatile domains that have ever been removed.
-    public var domainsRemoved: [String] { lock.withLock { removedDomains } }
 
     public func persistentDomain(forName name: String) -> [String: Any]? {
         Preferences.shared.values(in: name == domain ? store : name)
@@ -319,8 +286,6 @@ private final class Preferences: @unchecked Sendable {
     func value(forKey key: String, in name: String) -> Any? { change(name) { $0.values[Data(key.utf8)] } }
 
     func managedValue(forKey key: String, in name: String) -> Any? { change(name) { $0.managed[Data(key.utf8)] } }
-
-    func managedValues(in name: String) -> [String: Any] { change(name) { bridged($0.managed) } }
 
     func manage(_ value: Any?, forKey key: String, in name: String) {
         let objects = change(name) { domain in

@@ -210,14 +210,6 @@ struct CombineTests {
         #expect(holder.number == 5)
     }
 
-    @Test func allObserversReceiveARawWriteToTheStandardObjectOnce() async {
-        // A process of its own, so that no other test changes its settings.
-        await #expect(processExitsWith: .success) {
-            CombineTests().expectOneChangeToFive(on: .standard) { _ in UserDefaults.standard.set(5, forKey: "number") }
-            UserDefaults.standard.removeObject(forKey: "number")
-        }
-    }
-
     @Test func allObserversReceiveADuplicateOrForeignNotificationOnce() throws {
         try withDomain { _, defaults in
             defaults.notifiesTwice = true

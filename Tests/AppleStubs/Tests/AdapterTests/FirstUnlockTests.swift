@@ -57,6 +57,9 @@ struct FirstUnlockTests {
         try withLibrary { library, defaults in
             library.launch(defaults)[number] = 5
             #expect(library.hasProbe)
+            #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
+            let protection = FileProtectionType.ofItem(atPath: library.probe.path)
+            #expect(protection?.rawValue == FileProtectionType.completeUntilFirstUserAuthentication.rawValue)
 
             defaults.lockDevice()
             try library.makeUnreadable(library.probe)
@@ -126,36 +129,17 @@ struct FirstUnlockTests {
                     name: Notification.Name("UIApplicationWillEnterForegroundNotification"), object: nil)
                 expectUnavailable()
                 #expect(defaults.object(forKey: "number") == nil)
+                #expect(library.hasProbe == hasMarkers)
                 defaults.setPersistentDomain(stored, forName: library.name)
                 #expect(try store.load() == 5)
+                try store.updateStored { $0 = 6 }
+                #expect(defaults.integer(forKey: "number") == 6)
+                #expect(library.hasProbe)
             }
         }
     }
 
     // Values that were stored before the program had this library
-
-    @Test func theFirstLaunchWithTheLibraryOverwritesNothingBeforeTheFirstUnlock() throws {
-        try withLibrary { library, defaults in
-            defaults.set(5, forKey: "number")
-            defaults.lockDevice()
-            try library.makeUnreadable(library.domain)
-            let suite = library.launch(defaults)
-            let store = UserDefault(number, in: suite).store
-            #expect(fails(with: .unavailable) { _ = try store.load() })
-            #expect(fails(with: .unavailable) { try store.updateStored { $0 = (($0 ?? nil) ?? 0) + 1 } })
-            #expect(!library.hasProbe)
-
-            // The file becomes readable before the settings do.
-            try library.makeReadable(library.domain)
-            try library.write(["number": 5])
-            #expect(fails(with: .unavailable) { try store.save(1) })
-            defaults.unlockDevice()
-            #expect(try store.load() == 5)
-            try store.updateStored { $0 = (($0 ?? nil) ?? 0) + 1 }
-            #expect(defaults.integer(forKey: "number") == 6)
-            #expect(library.hasProbe)
-        }
-    }
 
     @Test func aProgramThatOnlyReadsFindsItsSettingsLocked() throws {
         try withLibrary { library, defaults in
@@ -211,18 +195,6 @@ struct FirstUnlockTests {
     }
 
     // The checks of each system
-
-    @Test func theFirstChangeOnIOSCreatesTheMarkers() throws {
-        try withLibrary { library, defaults in
-            let suite = library.launch(defaults)
-            suite[number] = 5
-            #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
-            let protection = FileProtectionType.ofItem(atPath: library.probe.path)
-            #expect(protection?.rawValue == FileProtectionType.completeUntilFirstUserAuthentication.rawValue)
-            let keys = try suite.keys()
-            #expect(keys == ["number"])
-        }
-    }
 
     @Test func programsOfAGroupShareAProbe() throws {
         try withGroup { name, defaults in

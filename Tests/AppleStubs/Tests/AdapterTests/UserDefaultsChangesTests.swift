@@ -106,31 +106,6 @@ struct UserDefaultsChangesTests {
         }
     }
 
-    @Test func manyThreadsCanFollowKeysWithDots() async {
-        await #expect(processExitsWith: .success) {
-            try withDomain { name, defaults in
-                // Safe: documented as thread-safe.
-                nonisolated(unsafe) let defaults = defaults
-                let backend = UserDefaultsBackend(defaults, suiteName: name)
-                let reported = Guarded(Set<String>())
-                let handler: @Sendable (BackendEvent) -> Void = { event in
-                    if case .changed(let keys) = event { reported.withLock { $0.formUnion(keys ?? []) } }
-                }
-                onThreads(4) { index in
-                    for round in 0..<200 {
-                        backend.watch(.key("a.\(index)"), handler)
-                        defaults.set(round, forKey: "a.\(index)")
-                        if round < 199 { backend.watch(.key("a.\(index)"), nil) }
-                    }
-                }
-                // Each key is followed once.
-                reported.withLock { $0 = [] }
-                for index in 0..<4 { defaults.set("last", forKey: "a.\(index)") }
-                #expect(reported.now == ["a.0", "a.1", "a.2", "a.3"])
-            }
-        }
-    }
-
     @Test(arguments: ["UIApplicationWillEnterForegroundNotification", "NSApplicationDidBecomeActiveNotification"])
     func changesToAKeyWithADotArriveWhenTheAppComesToTheForeground(notification: String) async {
         await #expect(processExitsWith: .success) { [notification = notification as String] in
@@ -155,18 +130,6 @@ struct UserDefaultsChangesTests {
                 suite.waitForHandlers()
                 #expect(received.now.count == 1)
             }
-        }
-    }
-
-    @Test func rawWritesAreReadImmediatelyWithoutObservation() throws {
-        try withDomain { name, defaults in
-            let store = UserDefault(
-                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))
-            ).store
-            defaults.set(1, forKey: "a.b")
-            #expect(store.get() == 1)
-            defaults.setFromAnotherProcess(2, forKey: "a.b")
-            #expect(store.get() == 2)
         }
     }
 

@@ -58,10 +58,6 @@ struct UserDefaultsValuesTests {
         }
     }
 
-    @Test func otherBackendsHaveNoManagedValues() {
-        #expect(!UserDefault(number, in: .inMemory()).isManaged)
-    }
-
     // Registered and global values. These tests and those of launch arguments run in processes of
     // their own, because the values belong to the process, and hide those of every suite.
 
@@ -214,7 +210,6 @@ struct UserDefaultsValuesTests {
                 #expect(fails(with: .unavailable) { try unnamed.save(1) })
                 #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
 
-                #expect(defaults.domainsRemoved == [])
                 #expect(seen.now == ["7"])
                 defaults.removeObserver(observer, forKeyPath: "number", context: nil)
             }

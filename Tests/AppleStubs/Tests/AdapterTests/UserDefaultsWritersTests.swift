@@ -72,31 +72,6 @@ struct UserDefaultsWritersTests {
         }
     }
 
-    @MainActor @Test func theMainThreadDoesNotWaitForAnObserverOnTheMainQueue() async throws {
-        let name = "AdapterTests-\(UUID().uuidString)"
-        let defaults = try #require(UserDefaults(suiteName: name))
-        defer { defaults.removePersistentDomain(forName: name) }
-        let program = Program(defaults)
-        let suite = program.suite
-        let isStored = DispatchSemaphore(value: 0)
-        let observer = KeyValueObserver { _ in isStored.signal() }
-        defaults.addObserver(observer, forKeyPath: "background", options: [], context: nil)
-        let token = observeOnTheMainQueue(defaults)
-        await withCheckedContinuation { (isDone: CheckedContinuation<Void, Never>) in
-            Thread.detachNewThread {
-                suite[Self.background] = 1
-                isDone.resume()
-            }
-            // Until this block returns, no other one runs on the main queue.
-            isStored.wait()
-            suite[Self.main] = 2
-            #expect(defaults.integer(forKey: "main") == 2)
-        }
-        NotificationCenter.default.removeObserver(token)
-        defaults.removeObserver(observer, forKeyPath: "background", context: nil)
-        #expect(program.failures.kinds == [])
-    }
-
     @MainActor @Test func noUpdateIsLostWhileObserversWaitForTheMainThread() async throws {
         let name = "AdapterTests-\(UUID().uuidString)"
         let defaults = try #require(UserDefaults(suiteName: name))
