@@ -23,20 +23,7 @@ extension Text: Drawn { fileprivate var lines: [String] { [text] } }
 extension Toggle: Drawn {
     fileprivate var lines: [String] { draw(label).map { "\($0): \(isOn.wrappedValue ? "on" : "off")" } }
 }
-extension Button: Drawn { fileprivate var lines: [String] { draw(label) } }
-extension ColorPicker: Drawn { fileprivate var lines: [String] { draw(label) } }
-extension Form: Drawn { fileprivate var lines: [String] { draw(content) } }
-extension EmptyView: Drawn { fileprivate var lines: [String] { [] } }
-extension Optional: Drawn where Wrapped: View { fileprivate var lines: [String] { map { draw($0) } ?? [] } }
 extension TupleView: Drawn { fileprivate var lines: [String] { views.flatMap { draw($0) } } }
-extension _ConditionalContent: Drawn {
-    fileprivate var lines: [String] {
-        switch self {
-        case .first(let view): draw(view)
-        case .second(let view): draw(view)
-        }
-    }
-}
 extension EnvironmentView: Drawn {
     fileprivate var lines: [String] {
         let outer = EnvironmentValues.current

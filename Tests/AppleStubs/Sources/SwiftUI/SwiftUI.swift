@@ -16,22 +16,11 @@ extension Never: View { public var body: Never { fatalError("never made") } }
 
 @resultBuilder public struct ViewBuilder {
     public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock() -> EmptyView { EmptyView() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock<each Content: View>(
         _ content: repeat each Content
     ) -> TupleView<(repeat each Content)> { TupleView((repeat each content), repeat each content) }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
-    public static func buildEither<First: View, Second: View>(first: First) -> _ConditionalContent<First, Second> {
-        .first(first)
-    }
-    public static func buildEither<First: View, Second: View>(second: Second) -> _ConditionalContent<First, Second> {
-        .second(second)
-    }
-}
-public struct EmptyView: View {
-    public nonisolated init() {}
-    public var body: Never { fatalError("drawn by the system") }
 }
 public struct TupleView<T>: View {
     // Safe: created and drawn on the main actor.
@@ -43,11 +32,6 @@ public struct TupleView<T>: View {
         repeat views.append(each content)
         self.views = views
     }
-    public var body: Never { fatalError("drawn by the system") }
-}
-public enum _ConditionalContent<First: View, Second: View>: View {
-    case first(First)
-    case second(Second)
     public var body: Never { fatalError("drawn by the system") }
 }
 extension Optional: View where Wrapped: View {
