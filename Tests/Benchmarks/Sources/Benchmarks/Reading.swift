@@ -18,6 +18,32 @@ import TypedDefaults
     }
 }
 
+/// Gets the config on eight threads at once. A call takes the time of all threads divided by their
+/// calls.
+@MainActor func compareReadingOnThreads() throws {
+    try compare("get on 8 threads") { comparison in
+        func add(_ role: Role, _ name: String, get: @escaping @Sendable () -> Void) {
+            comparison.add(role, name) { times in
+                let group = DispatchGroup()
+                for _ in 0..<8 {
+                    group.enter()
+                    Thread.detachNewThread {
+                        for _ in 0..<(times / 8) { get() }
+                        group.leave()
+                    }
+                }
+                group.wait()
+            }
+        }
+        let keys = makeKeys(10)
+        let suite = try Files.makeSettings(keys)
+        let config = LockedConfig()
+        add(.limit, "lock a mutex, copy the struct") { blackHole(config.get()) }
+        let store = PersistentStore<CameraConfig>(in: suite, key: keys[0])
+        add(.ours, "PersistentStore") { blackHole(store.get()) }
+    }
+}
+
 struct Wrapped {
     @UserDefault var camera: CameraConfig
     init(in suite: DefaultsSuite, key: String) { _camera = UserDefault(key, default: CameraConfig(), in: suite) }

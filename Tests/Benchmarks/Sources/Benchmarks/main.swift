@@ -10,6 +10,7 @@ for argument in CommandLine.arguments.dropFirst() {
     if argument == "--short" { Run.isShort = true } else { Run.prefix = argument }
 }
 try compareReading()
+try compareReadingOnThreads()
 try compareReadingMany()
 try compareReadingExternalChanges()
 try compareWriting()
