@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SettingsFile
+@testable import SettingsFileInspection
 @testable import TypedDefaults
 
 /// Tests of files at their size limit.
@@ -53,6 +54,31 @@ struct FullFileTests: SettingsFileTests {
                 try UserDefault(key(number), in: suite).store.save(Data(repeating: 2, count: 4_000))
             }
             #expect(open(file, limit: Self.limit)[key(count - 1)].count == 4_000)
+        }
+    }
+
+    /// Fills a file to its last byte. A value that is eight bytes longer is refused.
+    @Test func aFileHoldsExactlyItsLimit() throws {
+        let limit = 256 << 10
+        func store(_ file: URL) -> AnyStore<Data> {
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
+            return UserDefault(DefaultKey("data", default: Data()), in: DefaultsSuite(backend: backend)).store
+        }
+        func inspection(_ file: URL) throws -> FileInspection {
+            try FileInspection(file: URL(filePath: file.path))
+        }
+        let full = limit
+        var count = 100_000
+        try withFile { file in
+            try store(file).save(Data(count: count))
+            count += full - (try inspection(file).end)
+        }
+        try withFile { file in
+            #expect(fails(with: .refused) { try store(file).save(Data(count: count + 8)) })
+            try store(file).save(Data(count: count))
+            let inspection = try inspection(file)
+            #expect((inspection.end, inspection.size) == (full, limit))
+            #expect(store(file).get()?.count == count)
         }
     }
 }

@@ -25,6 +25,24 @@ struct EmbeddedDataTests {
         #expect(try read(data) as Data?? == .some(.some(data)))
     }
 
+    @Test func structsAreReadFromJSON() throws {
+        #expect(try read(JSONEncoder().encode(Camera())) == Camera())
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        #expect(try read(JSONEncoder().encode(Camera(date: date))) == Camera(date: date))
+        #expect(try read(Data("[1, 2]".utf8)) == [1, 2])
+        #expect(try read(Data("true".utf8)) == true)
+        #expect(try read(Data("5".utf8)) == 5)
+    }
+
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func structsAreReadFromPropertyLists(format: PropertyListSerialization.PropertyListFormat) throws {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        let camera = Camera(size: "<&>", date: Date(timeIntervalSinceReferenceDate: 5))
+        #expect(try read(encoder.encode(camera)) == camera)
+        #expect(try read(encoder.encode(["a": [1, nil]])) == ["a": [1, nil] as [Int?]])
+    }
+
     @Test func otherDataIsUnreadable() {
         for data in [Data(), Data([0xFF]), Data("{".utf8), Data("bplist00".utf8), Data(#"{"size": 5}"#.utf8)] {
             let error = #expect(throws: DefaultsError.self) { try read(data, as: Camera.self) }
@@ -40,6 +58,10 @@ struct EmbeddedDataTests {
             try UserDefault(DefaultKey<Camera?>("value", default: nil), in: suite).store.load()
         }
         #expect(error?.path == ["size"])
+    }
+
+    @Test func theCoderItselfDoesNotDecodeData() {
+        #expect(throws: DecodingError.self) { try PropertyList.data(Data("5".utf8)).decode(Int.self) }
     }
 
     /// A type whose own form is data, or a string in JSON.
@@ -73,8 +95,20 @@ struct EmbeddedDataTests {
         }
         expectUnreadable(Sealed.self, "itself")
         expectUnreadable(Around<Sealed>.self, "in a wrapper")
+        expectUnreadable(Around<Around<Sealed>>.self, "in two wrappers")
         expectUnreadable(Around<Sealed?>.self, "in an optional in a wrapper")
         #expect(try read(Data([0, 1]), as: Around<Sealed>.self)?.inner.bytes == Data([0, 1]))
+    }
+
+    @Test func theFirstSetWritesTheNativeForm() throws {
+        let suite = try DefaultsSuite.inMemory(["value": .data(JSONEncoder().encode(Camera()))])
+        let store = UserDefault(DefaultKey<Camera?>("value", default: nil), in: suite).store
+        try store.updateStored { $0??.size = "small" }
+        #expect(
+            suite[DefaultKey<PropertyList?>("value")] == [
+                "size": "small", "icon": .data(Data([1, 2])), "date": "$null",
+            ])
+        #expect(try suite.keys() == ["value"])
     }
 }
 
@@ -117,51 +151,32 @@ extension EmbeddedDataTests {
         }
     }
 
-    /// Arrays in JSON.
-    private static func json(levels: Int) -> Data {
-        Data((String(repeating: "[", count: levels) + String(repeating: "]", count: levels)).utf8)
-    }
-
-    /// Ten thousand arrays in XML, with a text before each.
-    private static func xml(_ text: String) -> Data {
-        let (beginnings, ends) = (text + "<array>", "</array>")
-        let arrays = String(repeating: beginnings, count: 10_000) + String(repeating: ends, count: 10_000)
-        return Data((#"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"# + arrays + "</plist>").utf8)
-    }
-
     @Test func fewLevelsAreRead() {
         #expect(!Self.isUnreadable(Self.binary(levels: 20, cyclic: false)))
-        #expect(!Self.isUnreadable(Self.json(levels: 20)))
+        #expect(!Self.isUnreadable(Data((String(repeating: "[", count: 20) + String(repeating: "]", count: 20)).utf8)))
     }
 
     #if os(macOS) || os(Linux)
-        private static let deepData: [String: @Sendable () -> Data] = [
-            "JSON of 300 levels": { Self.json(levels: 300) },
-            "JSON of 511 levels": { Self.json(levels: 511) },
-            "JSON of 10,000 levels": { Self.json(levels: 10_000) },
-            "binary": { Self.binary(levels: 10_000, cyclic: false) },
-            "an array in itself": { Self.binary(levels: 1, cyclic: true) },
-            "a cycle of three arrays": { Self.binary(levels: 3, cyclic: true) },
-            "XML": { Self.xml("") },
-            // None of these closes anything.
-            "XML with a comment": { Self.xml("<!-- </array> -->") },
-            "XML with a string": { Self.xml("<string>/>/></string>") },
-            "XML with an open instruction": { Self.xml("<?</?>") },
-            "XML with an instruction": { Self.xml("<?a/>?>") },
-            "XML with a broken tag": { Self.xml("<array/</>") },
-        ]
-
         // Each runs in its own process, because a failure is a stack overflow.
-        @Test(arguments: deepData.keys.sorted()) func deepDataIsAnError(what: String) async {
-            await #expect(processExitsWith: .success) { [what = what as String] in
-                let data = Self.deepData[what]!()
-                precondition(withSmallStack { Self.isUnreadable(data) })
+        @Test func deepJSONIsAnError() async {
+            await #expect(processExitsWith: .success) {
+                for levels in [300, 511, 10_000] {
+                    let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+                    precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+                }
             }
         }
 
-        @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
+        @Test func deepBinaryPropertyListsAreAnError() async {
             await #expect(processExitsWith: .success) {
-                precondition(withSmallStack { !Self.isUnreadable(Self.json(levels: 60)) })
+                precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 10_000, cyclic: false)) })
+            }
+        }
+
+        @Test func cyclicBinaryPropertyListsAreAnError() async {
+            await #expect(processExitsWith: .success) {
+                precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 1, cyclic: true)) })
+                precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 3, cyclic: true)) })
             }
         }
     #endif
@@ -172,6 +187,37 @@ extension EmbeddedDataTests {
         #expect(Self.isUnreadable(Self.binary(levels: 16, cyclic: false, references: 2)))
         #expect(!Self.isUnreadable(Self.binary(levels: 4, cyclic: false, references: 2)))
     }
+
+    #if os(macOS) || os(Linux)
+        @Test func deepXMLPropertyListsAreAnError() async {
+            await #expect(processExitsWith: .success) {
+                let levels = 10_000
+                let text =
+                    #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"#
+                    + String(repeating: "<array>", count: levels) + String(repeating: "</array>", count: levels)
+                    + "</plist>"
+                precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+                // Closing tags in a comment do not close anything.
+                let hidden = text.replacing("<array>", with: "<array><!-- </array> -->")
+                precondition(withSmallStack { Self.isUnreadable(Data(hidden.utf8)) })
+            }
+            // Nor does anything else that only looks like an end.
+            for end in ["<string>/>/></string>", "<?</?>", "<?a/>?>", "<array/</>"] {
+                await #expect(processExitsWith: .success, "\(end)") { [end = end as String] in
+                    let text = "<plist><array>" + String(repeating: end + "<array>", count: 10_000)
+                    precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+                }
+            }
+        }
+
+        @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
+            await #expect(processExitsWith: .success) {
+                let text = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+                precondition(withSmallStack { !Self.isUnreadable(Data(text.utf8)) })
+            }
+        }
+
+    #endif
 }
 
 extension EmbeddedDataTests {
@@ -179,7 +225,6 @@ extension EmbeddedDataTests {
         var a = 1
         var number = 2.0
         var decimal = Decimal.nan
-        var limit = -Double.infinity
     }
 
     /// The value in a JSON text, and the paths that could not be read.
@@ -192,7 +237,7 @@ extension EmbeddedDataTests {
 
     @Test func aDefaultThatJSONCannotHoldFillsInData() {
         let (value, paths) = read(#"{"a": 4, "number": 1}"#)
-        #expect(value.a == 4 && value.number == 1 && value.decimal.isNaN && value.limit == -.infinity)
+        #expect(value.a == 4 && value.number == 1 && value.decimal.isNaN)
         #expect(paths == [])
     }
 
@@ -214,5 +259,13 @@ extension EmbeddedDataTests {
         let (value, paths) = read(#"{"a": "x", "number": "\#(digits)", "decimal": "\#(digits)"}"#)
         #expect(value.a == 1 && value.number == 2 && value.decimal.isNaN)
         #expect(Set(paths) == [["a"], ["number"], ["decimal"]])
+    }
+
+    @Test(arguments: ["TypedDefaults.infinity", "TypedDefaults.-infinity", "TypedDefaults.nan", "inf", "nan"])
+    func aTextIsNeverReadAsANumber(text: String) {
+        for json in [#"{"a": 1, "number": "\#(text)", "decimal": 1}"#, #"{"number": "\#(text)", "decimal": 1}"#] {
+            #expect(read(json).paths == [["number"]])
+            #expect(read(json).value.number == 2)
+        }
     }
 }

@@ -30,6 +30,17 @@ struct JSONFormTests {
         #expect(try suite.keys() == [])
     }
 
+    @Test func dataGoesRoundTrip() {
+        let data = UserDefault(DefaultKey("data", default: Data(), form: .jsonData), in: .inMemory())
+        data.value = Data([1, 2, 255])
+        #expect(data.value == Data([1, 2, 255]))
+    }
+
+    @Test func aPropertyListIsReadAsWell() {
+        let suite = DefaultsSuite.inMemory(["point": ["name": "c", "x": 1.5]])
+        #expect(suite[DefaultKey("point", default: Point(), form: .jsonData)] == Point(name: "c", x: 1.5))
+    }
+
     @Test func valuesThatJSONCannotHoldAreRefused() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("point", default: Point(), form: .jsonData), in: suite).store
@@ -137,6 +148,15 @@ struct JSONFormTests {
         #expect(suite[DefaultKey<PropertyList?>("point.unreadable")] == stored)
         #expect(failures.all.map(\.kind) == [.unreadable] && failures.all.first?.key == "point")
         #expect(failures.all.first?.reason.contains("point.unreadable") == true)
+    }
+
+    @Test func entriesThatTheTypeDoesNotKnowStayInTheNativeForm() throws {
+        let stored = PropertyList.data(Data(#"{"name": "a", "x": 2, "y": {"unit": "m"}}"#.utf8))
+        let suite = DefaultsSuite.inMemory(["point": stored])
+        let failures = Failures(of: suite)
+        try suite.update(DefaultKey("point", default: Point())) { $0.x = 3 }
+        #expect(try suite.contents() == ["point": ["name": "a", "x": 3.0, "y": ["unit": "m"]]])
+        #expect(failures.all.isEmpty)
     }
 
     @Test func whatTheTypeKnowsIsReplacedWithoutACopy() throws {

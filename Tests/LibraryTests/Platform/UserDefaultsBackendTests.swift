@@ -38,6 +38,23 @@
             }
         }
 
+        #if os(macOS) || os(Linux)
+            @Test func valuesAreSavedAtANormalExit() async throws {
+                let name = makeSuiteName()
+                await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
+                    suite[DefaultKey("number", default: 0)] = 5
+                    exit(7)
+                }
+                await #expect(processExitsWith: .success) { [name = name as String] in
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
+                    #expect(suite[DefaultKey("number", default: 0)] == 5)
+                    try suite.removeAll()
+                    try suite.synchronize()
+                }
+            }
+        #endif
+
         @Test func aValueThatFoundationCallsEqualIsWritten() throws {
             try withUserDefaults { userDefaults, suite in
                 for value: PropertyList in [
@@ -66,6 +83,48 @@
                 "date": .date(Date(timeIntervalSinceReferenceDate: 5)), "array": [false], "dictionary": ["a": 1],
             ]
             #expect(try PropertyList(object) == expected)
+        }
+
+        @Test func aLaunchArgumentTakesPrecedenceAndIsNotStored() throws {
+            let name = makeSuiteName()
+            let userDefaults = try #require(UserDefaults(suiteName: name))
+            // Names that no other test uses, because arguments hide the values of every suite.
+            let (number, flag) = (
+                DefaultKey("number of \(name)", default: 0), DefaultKey("flag of \(name)", default: false)
+            )
+            userDefaults.set(5, forKey: number.name)
+            volatileDomains.lock()
+            let arguments = userDefaults.volatileDomain(forName: UserDefaults.argumentDomain)
+            defer {
+                userDefaults.setVolatileDomain(arguments, forName: UserDefaults.argumentDomain)
+                volatileDomains.unlock()
+            }
+            userDefaults.setVolatileDomain(
+                arguments.merging([number.name: "7", flag.name: "YES"]) { $1 }, forName: UserDefaults.argumentDomain)
+            let suite = DefaultsSuite(userDefaults: userDefaults, suiteName: name)
+            #expect(suite[number] == 7)
+            #expect(suite[flag])
+            try UserDefault(number, in: suite).store.updateStored { $0? += 1 }
+            #expect(userDefaults.persistentDomain(forName: name)?[number.name] as? Int == 6)
+            #expect(suite[number] == 7)
+            #expect(userDefaults.string(forKey: number.name) == "7")
+            userDefaults.removePersistentDomain(forName: name)
+            _ = userDefaults.synchronize()
+        }
+
+        @Test func keysAreTheSuitesOwn() throws {
+            try withUserDefaults { userDefaults, suite in
+                volatileDomains.lock()
+                let registered = userDefaults.volatileDomain(forName: UserDefaults.registrationDomain)
+                defer {
+                    userDefaults.setVolatileDomain(registered, forName: UserDefaults.registrationDomain)
+                    volatileDomains.unlock()
+                }
+                userDefaults.register(defaults: ["registered": 1])
+                userDefaults.set(1, forKey: "own")
+                let keys = try suite.keys()
+                #expect(keys == ["own"])
+            }
         }
 
         @Test func keysOfAnUnnamedObjectCannotBeListed() throws {

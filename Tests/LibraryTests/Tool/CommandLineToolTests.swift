@@ -64,6 +64,20 @@
             }
         }
 
+        @Test func severalKeysAreRemovedOrNone() throws {
+            try CommandLineTool.run { tool throws in
+                let suite = try DefaultsSuite(file: tool.file("camera"))
+                try suite.replaceContents(with: ["a": 1, "b": 2, "c": 3])
+                try suite.synchronize()
+                let missing = try tool("remove", "camera", "a", "x")
+                #expect(missing.code == 1 && missing.errors.contains("“x”"))
+                #expect(try tool("list", "camera").lines == ["a = 1", "b = 2", "c = 3"])
+                #expect(try tool("remove", "camera", "a", "b").code == 0)
+                #expect(try tool("list", "camera").lines == ["c = 3"])
+                #expect(try FileInspection(file: URL(filePath: tool.file("camera").path)).records == 2)
+            }
+        }
+
         @Test func aListIsOneLineForEachKey() throws {
             try CommandLineTool.run { tool throws in
                 try store(
@@ -142,6 +156,17 @@
             }
         }
 
+        @Test func aDictionaryThatLooksLikeASuiteOfOneTagComesBack() throws {
+            try CommandLineTool.run { tool throws in
+                for key in ["$data", "$dictionary"] {
+                    try store(tool.file(key == "$data" ? "a" : "b"), [(key, ["$data": "x"])])
+                    let exported = try tool("export", key == "$data" ? "a" : "b").output
+                    #expect(try tool("import", "\(key.dropFirst())", "-", input: exported).code == 0)
+                    try expect(tool.file("\(key.dropFirst())"), holds: [(key, ["$data": "x"])])
+                }
+            }
+        }
+
         @Test(arguments: [
             "null", "[1]", "{\"a\": null}", "{\"a\": 1, \"a\": 2}", "{\"a\": 18446744073709551616}", "{\"a\": 1e999}",
             "{\"a\": {\"$date\": \"x\"}}", "{\"a\": {\"$data\": \"?\"}}", "{\"a\": {\"$double\": \"1\"}}",
@@ -155,6 +180,20 @@
                 #expect(refused.code == 3)
                 #expect(refused.errors.split(separator: "\n").count == 1)
                 #expect(try tool.names == [])
+            }
+        }
+
+        @Test func deepJSONIsRefused() throws {
+            try CommandLineTool.run { tool throws in
+                for levels in [129, 100_000] {
+                    let text =
+                        "{\"a\": \(String(repeating: "[", count: levels))\(String(repeating: "]", count: levels))}"
+                    #expect(try tool("import", "camera", "-", input: Data(text.utf8)).code == 3)
+                }
+                let deepest: PropertyList = .nested(64, around: nil)
+                try store(tool.file("deep"), [("a", deepest)])
+                #expect(try tool("import", "camera", "-", input: tool("export", "deep").output).code == 0)
+                try expect(tool.file("camera"), holds: [("a", deepest)])
             }
         }
 
@@ -219,6 +258,26 @@
             }
         }
 
+        @Test func theUsageFitsOneScreen() throws {
+            try CommandLineTool.run { tool throws in
+                let lines = try tool("--help").text.split(separator: "\n", omittingEmptySubsequences: false)
+                #expect(lines.count <= 24)
+                #expect(lines.allSatisfy { $0.count <= 80 })
+            }
+        }
+
+        #if os(Linux)
+            @Test func aNameIsASuiteInTheSettingsFolder() throws {
+                try CommandLineTool.run { tool throws in
+                    #expect(try tool.run(["set", "camera", "key", "1"]).code == 0)
+                    #expect(try tool.run(["path", "camera"]).text == tool.file("camera").path + "\n")
+                    #expect(try tool.run(["list", "camera"]).lines == ["key = 1"])
+                    #expect(try tool.run(["list", "other"]).code == 1)
+                    #expect(try tool.names == ["camera.defaults"])
+                }
+            }
+        #endif
+
         @Test func aPathIsASuiteAsWell() throws {
             try CommandLineTool.run { tool throws in
                 let path = tool.folder.appending(path: "folder/x").path
@@ -233,19 +292,45 @@
         @Test func aReaderThatStopsCausesNoFailure() throws {
             try CommandLineTool.run { tool throws in
                 try store(tool.file("camera"), [("large", .data(Data(count: 1 << 20)))])
-                let (process, output, _) = try CommandLineTool.start("export", tool.file("camera").path)
+                let process = Process()
+                let pipe = Pipe()
+                process.executableURL = CommandLineTool.program
+                process.arguments = ["export", tool.file("camera").path]
+                process.standardOutput = pipe
+                try process.run()
                 // Now only the program has the other end.
-                try output.fileHandleForReading.close()
+                try pipe.fileHandleForReading.close()
                 process.waitUntilExit()
                 #expect(process.terminationReason == .exit && process.terminationStatus == 0)
             }
         }
 
+        #if !canImport(AppleFoundation)
+            /// A timer of Dispatch needs a descriptor, and ends a process that has none.
+            @Test func withoutDescriptorsTheProgramWorksOrFails() throws {
+                try CommandLineTool.run { tool throws in
+                    var codes: [Int32] = []
+                    for count in 4...16 {
+                        let script = "ulimit -n \(count); \"$0\" set \(tool.file("camera").path) a \(count)"
+                        codes.append(try tool.run(inShell: script).code)
+                        if codes.last == 0 { #expect(try tool("get", "camera", "a").text == "\(count)\n") }
+                    }
+                    #expect(Set(codes) == [0, 3])
+                }
+            }
+        #endif
+
         // The file
 
         @Test func watchPrintsWhatOthersChange() throws {
             try CommandLineTool.run { tool in
-                let (process, output, errors) = try CommandLineTool.start("watch", tool.file("a").path)
+                let process = Process()
+                process.executableURL = CommandLineTool.program
+                process.arguments = ["watch", tool.file("a").path]
+                let (output, errors) = (Pipe(), Pipe())
+                process.standardOutput = output
+                process.standardError = errors
+                try process.run()
                 func line(_ pipe: Pipe) -> String {
                     String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
                 }
@@ -283,6 +368,58 @@
                 try overwrite(tool.file("camera"), with: bytes)
                 chmod(tool.file("camera").path, 0o600)
                 #expect(try tool("info", "camera").lines.contains("problems: 1; see typed-defaults check"))
+            }
+        }
+
+        struct Damage: CustomTestStringConvertible {
+            let testDescription: String
+            /// The contents of standard output.
+            let says: [String]
+            let code: Int32
+            let damage: @Sendable (inout Data) -> Void
+
+            init(_ name: String, _ says: [String], code: Int32 = 1, _ damage: @escaping @Sendable (inout Data) -> Void)
+            {
+                (testDescription, self.says, self.code, self.damage) = (name, says, code, damage)
+            }
+        }
+
+        private static let damages = [
+            Damage("none", ["OK, 3 keys"], code: 0) { _ in },
+            Damage("empty", ["is empty"]) { $0 = Data() },
+            Damage("another file", ["not a settings file"]) { $0 = Data(repeating: 0x41, count: 200) },
+            Damage("a newer version", ["newer version", "a = 1", "b = 2", "c = 3"]) { $0[8] = 3 },
+            Damage("the header", ["header is damaged", "a = 1", "b = 2", "c = 3"]) { $0[33] ^= 4 },
+            Damage("the first record", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
+            Damage("a length", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
+            Damage("the last record", ["no valid record at byte 112"]) { $0[121] ^= 1 },
+            Damage("cut in a record", ["byte 112, although the file has 10 more bytes; perhaps it was copied"]) {
+                $0 = $0.prefix(122)
+            },
+            Damage("cut behind one", ["ends at byte 112, although records up to byte 136 had been flushed"]) {
+                $0[48] = 136
+                $0 = $0.prefix(112)
+            },
+            Damage("behind the committed end", ["OK, 3 keys"], code: 0) { $0[3_000] = 1 },
+        ]
+
+        @Test(arguments: damages) func checkFindsTheDamageAndLeavesIt(damage: Damage) throws {
+            try CommandLineTool.run { tool throws in
+                for (key, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, PropertyList)] {
+                    try store(tool.file("camera"), [(key, value)])
+                }
+                var bytes = try Data(contentsOf: tool.file("camera"))
+                damage.damage(&bytes)
+                try overwrite(tool.file("camera"), with: bytes)
+                chmod(tool.file("camera").path, 0o600)
+                let outcome = try tool("check", "camera")
+                #expect(outcome.code == damage.code)
+                for text in damage.says { #expect(outcome.text.contains(text), "\(outcome.text)") }
+                for key in ["a", "b", "c"] where !damage.says.contains(where: { $0.hasPrefix("\(key) =") }) {
+                    #expect(!outcome.text.contains("\(key) = "))
+                }
+                #expect(try Data(contentsOf: tool.file("camera")) == bytes)
+                #expect(try tool.names == ["camera.defaults"])
             }
         }
 

@@ -224,5 +224,39 @@
                 #expect(try tool("export", "camera").code == 3)
             }
         }
+
+        @Test(
+            .enabled(
+                if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0, "root needs setpriv to give up its rights"),
+            arguments: [false, true])
+        func aSuiteThatCannotBeWrittenIsRead(isDamaged: Bool) throws {
+            try CommandLineTool.run { tool throws in
+                let file = tool.file("camera")
+                try fill(file)
+                if isDamaged { _ = try damage(file) { $0[121] ^= 1 } }
+                let bytes = try Data(contentsOf: file)
+                let program = tool.folder.appending(path: "program")
+                try FileManager.default.copyItem(at: #require(CommandLineTool.program), to: program)
+                #expect(chmod(program.path, 0o755) == 0 && chmod(file.path, 0o400) == 0)
+                if geteuid() == 0 { #expect(chown(file.path, 65_534, 65_534) == 0) }
+                #expect(chmod(tool.folder.path, 0o555) == 0)
+                defer { chmod(tool.folder.path, 0o700) }
+                let user = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+                for arguments in ["list '\(file.path)'", "get '\(file.path)' a", "export '\(file.path)'"] {
+                    // A process that another test has just started may still have the copy open for
+                    // writing, so that it cannot be executed, which the shell reports as status
+                    // 126.
+                    var outcome = try tool.run(inShell: "exec \(user) '\(program.path)' \(arguments)")
+                    for _ in 0..<100 where outcome.code == 126 {
+                        usleep(50_000)
+                        outcome = try tool.run(inShell: "exec \(user) '\(program.path)' \(arguments)")
+                    }
+                    #expect(outcome.code == (isDamaged ? 3 : 0), "\(outcome.errors)")
+                    #expect(outcome.text.contains("1"))
+                }
+                #expect(try Data(contentsOf: file) == bytes)
+                #expect(try tool.names == ["camera.defaults", "program"])
+            }
+        }
     }
 #endif

@@ -169,4 +169,20 @@ struct MissingAndNilTests {
             #expect(PersistentStore<Caught>(in: suite).value.name == (isOld ? "old" : "new"))
         }
     }
+
+    private struct Optionals: Codable, Equatable {
+        var a: Int8?, b: Int16?, c: Int32?, d: Int64?, e: Int?, f: UInt8?, g: UInt16?, h: UInt32?, i: UInt64?, j: UInt?
+        var k: Float?, l: Double?, m: Bool?, n: String?
+    }
+
+    /// Each type has a method of its own in the protocol of containers.
+    @Test func aNilOfEachStandardTypeIsStored() throws {
+        let stored = try PropertyList(encoding: Optionals())
+        let names = "abcdefghijklmn".map { String($0) }
+        #expect(stored == .dictionary(Dictionary(uniqueKeysWithValues: names.map { ($0, "$null") })))
+        #expect(try stored.decode(Optionals.self) == Optionals())
+        let value = Optionals(
+            a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9, j: 10, k: 0.5, l: 1.5, m: true, n: "$null")
+        #expect(try PropertyList(encoding: value).decode(Optionals.self) == value)
+    }
 }

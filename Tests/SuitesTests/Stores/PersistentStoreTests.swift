@@ -159,4 +159,25 @@ struct PersistentStoreTests {
         #expect(PersistentStore<Curious>(in: Curious.suite).get() != nil)
         #expect(Curious.suite[DefaultKey("seen", default: false)])
     }
+
+    /// A type that reads back only some of the values that it writes.
+    struct Positive: DefaultConvertible {
+        static let key = "positive"
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            guard let number = object as? Int, number > 0 else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { number }
+    }
+
+    @Test func anOwnValueThatCouldNotBeReadIsSetAsideToo() throws {
+        let backend = SpyBackend()
+        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
+        for number in [1, -1] { try store.save(Positive(number: number)) }
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+        try store.save(Positive(number: 2))
+        #expect(backend.contents == ["positive": 2, "positive.unreadable": -1])
+    }
 }
