@@ -41,6 +41,19 @@ struct ReaderTests: SettingsFileTests {
         }
     }
 
+    /// A reader that goes past the state finds what other processes see already, also of a commit
+    /// that this process has not shown yet.
+    @Test func aValueThatIsReadPastTheStateIsThatOfTheFile() throws {
+        try withFile { file throws in
+            let writer = open(file)
+            writer[number] = 1
+            let backend = FileBackend(path: file.path)
+            #expect(try backend.value(forKey: number.name) == 1)
+            writer[number] = 2
+            #expect(try backend.value(forKey: number.name) == 2)
+        }
+    }
+
     /// Only a writer sets damage aside, and tries again until it can.
     @Test func readersReportDamageOnceAndChangeNothing() throws {
         try withFile { file in
