@@ -35,8 +35,7 @@ extension Command {
         let file = try OpenSuite.inspect(path)
         let copies = isCopy ? [path] : OpenSuite.copies(of: path)
         guard !copies.isEmpty || !file.problems.isEmpty else {
-            return try Output.print(
-                asJSON ? "{}" : "OK, \(file.settingCount) \(file.settingCount == 1 ? "key" : "keys")")
+            return try Output.print(asJSON ? "{}" : "OK, \(keys(file.settingCount))")
         }
         var text = isCopy ? "" : file.problems.map { "\(path) \($0)".printable + "\n" }.joined()
         // The file itself comes last, because its values are the newest.
@@ -75,12 +74,14 @@ extension Command {
         guard let (copy, old) = repaired else {
             // Opening the suite sets aside any other damage, which prints a message.
             let count = try suite.update { $0.keys.count }
-            return try Output.print("OK, \(count) \(count == 1 ? "key" : "keys")")
+            return try Output.print("OK, \(keys(count))")
         }
         let kept = old.salvageableValues.filter { $0.value != nil }
         try Output.write(Data(kept.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
         Output.printDiagnostic(
-            "repaired “\(suite.name)”: \(kept.count) \(kept.count == 1 ? "key" : "keys") could be read and"
-                + " \(kept.count == 1 ? "is" : "are") stored again; all bytes of the damaged file are in \(copy)")
+            "repaired “\(suite.name)”: stored again \(keys(kept.count)) that could be read;"
+                + " all bytes of the damaged file are in \(copy)")
     }
+
+    private func keys(_ count: Int) -> String { "\(count) \(count == 1 ? "key" : "keys")" }
 }

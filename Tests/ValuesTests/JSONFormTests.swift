@@ -41,6 +41,18 @@ struct JSONFormTests {
         #expect(suite[DefaultKey("point", default: Point(), form: .jsonData)] == Point(name: "c", x: 1.5))
     }
 
+    /// Numbers with more digits than a double has lose them.
+    @Test func aTreeInsideJSONIsReadAsItIs() throws {
+        struct Holder: Codable { var tree: PropertyList }
+        let json = Data(#"{"tree": [1, 0.5, "$null", {"a": [true]}, 12345678901234567890123]}"#.utf8)
+        let key = DefaultKey("holder", default: Holder(tree: 0))
+        let suite = DefaultsSuite.inMemory(["holder": .data(json)])
+        #expect(suite[key].tree == [1, 0.5, "$null", ["a": [true]], 1.2345678901234568e22])
+        let other = DefaultsSuite.inMemory(["holder": .data(Data(#"{"tree": [1, null]}"#.utf8))])
+        other.onFailure = { _ in }
+        #expect(other[key].tree == 0)
+    }
+
     @Test func valuesThatJSONCannotHoldAreRefused() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("point", default: Point(), form: .jsonData), in: suite).store

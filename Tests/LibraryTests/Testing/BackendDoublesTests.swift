@@ -25,6 +25,18 @@ struct BackendDoublesTests {
         #expect(backend.calls.last == .keys)
     }
 
+    @Test func oneCallFails() throws {
+        let suite = DefaultsSuite(backend: FailingBackend(.commit, at: 2))
+        suite[.volume] = 7
+        let failures = Failures(of: suite)
+        suite[.volume] = 8
+        #expect(failures.kinds == [.unavailable])
+        #expect(suite[.volume] == 7)
+        suite[.volume] = 9
+        #expect(suite[.volume] == 9)
+        #expect(failures.kinds == [.unavailable])
+    }
+
     @Test(arguments: [BackendCall.Name.value, .keys, .beginWrite, .commit, .synchronize])
     func eachCallCanFail(name: BackendCall.Name) throws {
         let error = DefaultsError(.timedOut, reason: "test")
@@ -38,6 +50,17 @@ struct BackendDoublesTests {
         default: #expect(use { try suite.update(.volume) { $0 += 1 } })
         }
         #expect(failures.kinds == [])
+    }
+
+    @Test func aClosureChoosesTheCallsThatFail() {
+        let suite = DefaultsSuite(
+            backend: FailingBackend { call in
+                call == .commit(["volume": 8]) ? DefaultsError(.refused, reason: "eight") : nil
+            })
+        let failures = Failures(of: suite)
+        for number in 7...9 { suite[.volume] = number }
+        #expect(failures.kinds == [.refused])
+        #expect(suite[.volume] == 9)
     }
 
     @Test func aSlowBackendTakesItsTime() {
@@ -72,6 +95,20 @@ struct BackendDoublesTests {
         token.cancel()
     }
 
+    @Test func observersHearWhatIsStoredOnceABackendIsAvailable() throws {
+        let shared = SharedBackend(["volume": 3])
+        let backend = UnavailableBackend(base: shared)
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let values = Guarded<[Int?]>([])
+        let token = suite.observe(.volume) { change in values.withLock { $0.append(change.newValue) } }
+        backend.isAvailable = true
+        suite.waitForHandlers()
+        #expect(values.withLock { $0 } == [3])
+        #expect(Set(failures.kinds).isSubset(of: [.unavailable]))
+        token.cancel()
+    }
+
     @Test func anotherProcessWrites() throws {
         let backend = SharedBackend(["volume": 3, "other": true])
         let suite = DefaultsSuite(backend: backend)
@@ -95,5 +132,18 @@ struct BackendDoublesTests {
         suite.waitForHandlers()
         #expect(changes.withLock { $0 }.map(\.origin) == [.external, .local])
         token.cancel()
+    }
+
+    @Test func anUpdateFromOutsideThatThrowsChangesNothing() {
+        struct Stop: Error {}
+        let backend = SharedBackend(["volume": 3])
+        let suite = DefaultsSuite(backend: backend)
+        #expect(throws: Stop.self) {
+            try backend.updateFromOutside { contents in
+                contents[.volume] = 7
+                throw Stop()
+            }
+        }
+        #expect(suite[.volume] == 3)
     }
 }

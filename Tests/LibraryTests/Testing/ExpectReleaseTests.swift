@@ -21,6 +21,11 @@ import TypedDefaultsTesting
         var size = Size.small
         var raw = false
     }
+    struct Sounds: DefaultConfig {
+        static let key = "Sounds"
+        var volume = 5
+    }
+
     /// The records of one test.
     private struct Records: ~Copyable {
         let name = UUID().uuidString
@@ -133,6 +138,46 @@ import TypedDefaultsTesting
             #expect(!FileManager.default.fileExists(atPath: records.folder.path))
         }
 
+        @Test(.disabled(if: isOnServer)) func keysAndSeveralConfigsAreCompared() throws {
+            let records = Records()
+            func check(_ version: String, _ volume: Int, isRecording: Bool = false) {
+                let key = DefaultKey("volume", default: volume)
+                expectRelease(
+                    version, of: key, DefaultKey(Sounds.self), DefaultKey(First.self), named: records.name,
+                    samples: ["loud": { $0[Sounds.self].volume = 11 }], record: isRecording)
+            }
+            _ = lines { check("1", 5, isRecording: true) }
+            check("1", 5)
+            #expect(try records.text("1").contains(#""name": "loud""#))
+            #expect(
+                lines { check("2", 6) }.contains("~ volume: a user who never chose it gets 6 instead of 5 (users of 1)")
+            )
+        }
+
+        /// A config with an identifier of its own has another default in each process.
+        @Test(.disabled(if: isOnServer)) func aRandomDefaultIsFixed() throws {
+            struct Device: Codable {
+                var id = UUID()
+                var name = "phone"
+            }
+            struct Installation: DefaultConfig {
+                static let key = "Installation"
+                var id = UUID()
+                var date = Date()
+                var count = 1
+                var device = Device()
+            }
+            let records = Records()
+            _ = lines { expectRelease("1", of: Installation.self, named: records.name, record: true) }
+            let text = try records.text("1")
+            #expect(!text.contains(Installation().id.uuidString))
+            #expect(text.contains(#""Installation.id": "00000000-0000-0000-0000-000000000001""#))
+            #expect(text.contains(#""Installation.device.id": "00000000-0000-0000-0000-000000000001""#))
+            #expect(text.contains(#""Installation.count": 2"#))
+            #expect(text.contains(#""unsampled": []"#))
+            expectRelease("1", of: Installation.self, named: records.name)
+        }
+
         @Test func aRandomDefaultWithoutAFixedValueIsNamed() {
             struct Odd: DefaultConfig {
                 static let key = "Odd"
@@ -200,12 +245,28 @@ import TypedDefaultsTesting
             #expect(try records.text("1.4") == text)
         }
 
+        @Test(.disabled(if: isOnServer)) func twoTestsWithOneRecordAreToldApart() throws {
+            let records = Records()
+            _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            let texts = lines { expectRelease("1.4", of: Sounds.self, named: records.name) }
+            #expect(texts.contains("If another test records other settings here, pass `named:` to both."))
+        }
+
         @Test func aSampleWithoutAChoiceIsNamed() {
             let records = Records()
             let texts = lines {
                 expectRelease("1.4", of: First.self, named: records.name, samples: ["a typo": { $0["zom"] = 2 }])
             }
             #expect(texts.contains("The sample “a typo” changes nothing that these settings read."))
+        }
+
+        @Test func aDamagedRecordIsNamed() throws {
+            let records = Records()
+            try FileManager.default.createDirectory(at: records.folder, withIntermediateDirectories: true)
+            try Data("{".utf8).write(to: records.folder.appending(path: "1.3.json"))
+            let texts = issues { expectRelease("1.4", of: First.self, named: records.name) }
+            #expect(texts.count == 1)
+            #expect(texts.first?.contains("1.3.json cannot be read") == true)
         }
     #endif
 

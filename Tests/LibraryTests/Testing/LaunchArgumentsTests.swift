@@ -163,6 +163,54 @@ struct LaunchArgumentsTests {
         #expect(try suite.keys() == [])
     }
 
+    @Test func theArgumentsAreSortedXML() {
+        let arguments = [String].defaults {
+            $0["b"] = ["x": [1, 2.5, true], "a": "<&"]
+            $0["a"] = .date(Date(timeIntervalSinceReferenceDate: 0))
+            $0["-c"] = "-"
+        }
+        #expect(
+            arguments == [
+                "--c", "<string>-</string>", "-a", "<date>2001-01-01T00:00:00Z</date>", "-b",
+                "<dict><key>a</key><string>&#60;&#38;</string><key>x</key><array><integer>1</integer><real>2.5</real>"
+                    + "<true/></array></dict>",
+            ])
+    }
+
+    /// A value that the decoder does not read back is also in a comment, which other readers
+    /// ignore.
+    @Test func valuesWithoutAnExactFormInXMLHaveOneInJSON() {
+        let arguments = [String].defaults {
+            $0["a"] = 2.0
+            $0["b"] = .date(Date(timeIntervalSinceReferenceDate: 0.5))
+            $0["c"] = ["-->\u{301}": 1.0]
+        }
+        #expect(
+            arguments == [
+                "-a", "<!--2.0--><real>2.0</real>",
+                "-b", "<!--{\"$date\": 0.5}--><date>2001-01-01T00:00:00Z</date>",
+                "-c",
+                "<!--{\"--\\u003e\u{301}\": 1.0}--><dict><key>--&#62;\u{301}</key><real>1.0</real></dict>",
+            ])
+        #expect(read(arguments, "a") == 2.0)
+        #expect(read(["-a", "<!--{--><true/>"], "a") == "<!--{--><true/>")
+    }
+
+    @Test func aKeyThatTheBodyRemovesHasNoArgument() {
+        let optional = DefaultKey<Int?>("optional")
+        let arguments = [String].defaults {
+            $0[optional] = 5
+            $0[optional] = nil
+            $0["a"] = 1
+            $0["a"] = nil
+            $0.remove(DefaultKey("b", default: 0))
+        }
+        #expect(arguments == [])
+        #expect(throws: DefaultsError.self) {
+            try [String].defaults { _ in throw DefaultsError(.refused, reason: "for a test") }
+        }
+    }
+
     @Test func everyPropertyListIsReadBackExactly() throws {
         var generator = SeededGenerator(seed: 1)
         for round in 0..<3_000 {

@@ -121,6 +121,21 @@
             }
         }
 
+        @Test func manyWritersAtOnceWaitForEachOther() throws {
+            try CommandLineTool.run { tool throws in
+                let errors = Guarded<[String]>([])
+                onThreads(30) { number in
+                    let outcome = try? tool("set", "server", "limits.k\(number)", "1", "--part")
+                    errors.withLock { $0.append(outcome?.errors ?? "no outcome") }
+                }
+                #expect(errors.withLock { $0.filter { !$0.contains("created the suite") && !$0.isEmpty } } == [])
+                #expect(errors.withLock { $0.filter { $0.contains("created the suite") }.count } == 1)
+                guard case .dictionary(let limits)? = try DefaultsSuite(file: tool.file("server")).contents()["limits"]
+                else { return #expect(Bool(false), "nothing is stored") }
+                #expect(limits.count == 30)
+            }
+        }
+
         /// Files and arguments may come from other people.
         @Test func hostileInputIsRefusedBeforeAnyWorkAndNeverPrintedRaw() throws {
             try CommandLineTool.run { tool throws in
@@ -172,6 +187,14 @@
             }
         }
 
+        @Test func setSaysThatItCreatesASuite() throws {
+            try CommandLineTool.run { tool throws in
+                let first = try tool("set", "camera", "a", "1")
+                #expect(first.code == 0 && first.errors.hasPrefix("typed-defaults: created the suite"))
+                #expect(try tool("set", "camera", "a", "2").errors == "")
+            }
+        }
+
         @Test func diffPrintsWhatDiffersFromASuiteOrAnExport() throws {
             try CommandLineTool.run { tool throws in
                 let backup = tool.folder.appending(path: "backup").path
@@ -211,7 +234,13 @@
         @Test func watchPrintsJSONLinesWithOldAndNewValues() throws {
             try CommandLineTool.run { tool throws in
                 try tool("set", "camera", "n", "1")
-                let (process, output, errors) = try CommandLineTool.start("watch", tool.file("camera").path, "--json")
+                let process = Process()
+                process.executableURL = CommandLineTool.program
+                process.arguments = ["watch", tool.file("camera").path, "--json"]
+                let (output, errors) = (Pipe(), Pipe())
+                process.standardOutput = output
+                process.standardError = errors
+                try process.run()
                 _ = errors.fileHandleForReading.availableData
                 func line(after arguments: String...) throws -> String {
                     try tool(arguments)

@@ -11,6 +11,11 @@
         static let firstUsedInside = UserDefault("withStandard.firstUsedInside", default: 1)
     }
 
+    private struct Edited: DefaultConfig {
+        static let key = "withStandard.edited"
+        var count = 0
+    }
+
     private struct Wrappers {
         @UserDefault("withStandard.count") var count = 9
     }
@@ -18,6 +23,7 @@
     /// Each test runs in a process of its own, so that the user's settings are not touched.
     struct WithStandardTests {
         private static let checks: [String: @Sendable () async throws -> Void] = [
+            "editsInPlaceAreStoredInTheOtherSuite": editsInPlaceAreStoredInTheOtherSuite,
             "whatWasMadeBeforeUsesTheOtherSuite": whatWasMadeBeforeUsesTheOtherSuite,
             "tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot":
                 tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot,
@@ -40,6 +46,15 @@
             await #expect(processExitsWith: .failure) {
                 DefaultsSuite.withStandard(.standard.scoped("test/")) {}
             }
+        }
+
+        /// Also of a store that was made before.
+        fileprivate static func editsInPlaceAreStoredInTheOtherSuite() throws {
+            let (store, suite) = (PersistentStore<Edited>(), DefaultsSuite.inMemory())
+            store.value.count = 1
+            DefaultsSuite.withStandard(suite) { store.value.count += 5 }
+            #expect(try suite.contents() == ["withStandard.edited": ["count": 5]])
+            #expect(store.value.count == 1)
         }
 
         fileprivate static func whatWasMadeBeforeUsesTheOtherSuite() throws {
