@@ -79,7 +79,7 @@ extension Command {
         let kept = old.salvageableValues.filter { $0.value != nil }
         try Output.write(Data(kept.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
         Output.printDiagnostic(
-            "repaired “\(suite.name)”: stored again \(keys(kept.count)) that could be read;"
+            "repaired “\(suite.name)”: \(keys(kept.count)) could be read and stored again;"
                 + " all bytes of the damaged file are in \(copy)")
     }
 

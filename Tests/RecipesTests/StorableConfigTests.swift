@@ -48,6 +48,28 @@ struct StorableConfigTests {
         return (make(suite, "app"), suite, failures)
     }
 
+    @Test func aClassWithoutAnyStoredPropertyIsReported() {
+        class Forgotten: StorableConfig {
+            dynamic var isFirstLaunch = true
+            dynamic var userName = ""
+        }
+        class Empty: StorableConfig {}
+        class Lazy: StorableConfig { lazy var later = 1 }
+        class Base: StorableConfig { let plain = 1 }
+        class Child: Base { @Stored var number = 1 }
+        let (_, suite, failures) = make(Forgotten.init)
+        #expect(failures.kinds == [.refused])
+        #expect(
+            failures.all.first?.reason == "no property is @Stored, so nothing is stored: isFirstLaunch, userName")
+        #expect(failures.all.first?.type == "Forgotten")
+        _ = Forgotten(in: suite, identifier: "app")
+        #expect(failures.kinds == [.refused, .refused], "once for each instance")
+        #expect(make(Empty.init).2.all == [])
+        #expect(make(Lazy.init).2.all == [])
+        #expect(make(Child.init).2.all == [])
+        #expect(make(AppConfig.init).2.all == [], "it has other properties, too")
+    }
+
     @Test func nestedClassesOfOneNameShareNothing() {
         let (inner, suite, failures) = make(FacebookConfig.Config.init)
         let other = Camera.Config(in: suite, identifier: "app")

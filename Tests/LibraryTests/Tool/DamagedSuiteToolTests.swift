@@ -48,6 +48,11 @@
                 #expect(try tool("list", "camera").lines.count == (isHeader ? 4 : 1))
                 let again = try tool("repair", "camera")
                 #expect(again.code == 0 && again.text == (isHeader ? "OK, 4 keys\n" : "OK, 1 key\n"))
+                // Another copy; the oldest comes first.
+                _ = try damage(tool.file("camera")) { $0[33] ^= 4 }
+                #expect(try tool("repair", "camera").code == 0)
+                let copies = try tool("info", "camera").lines.filter { $0.hasPrefix("set aside: ") }
+                #expect(copies.count == 2 && copies[0].hasSuffix(copy))
             }
         }
 
