@@ -51,6 +51,24 @@ extension PropertyListTests {
         #expect(writer.withBytes(Array.init) == [2, 5, 0, 0, 0, 0, 0, 0, 0])
     }
 
+    @Test(arguments: distinct) func cutBytesAreNoValue(value: PropertyList) {
+        var writer = ByteWriter(capacity: 16)
+        writer.append([value, ["k": value]])
+        let bytes = writer.withBytes(Array.init)
+        for count in bytes.indices {
+            #expect(bytes[..<count].withUnsafeBytes(ByteReader.wholeValue) == nil)
+        }
+        #expect(bytes.withUnsafeBytes(ByteReader.wholeValue) == [value, ["k": value]])
+    }
+
+    @Test(arguments: [64, 65]) func bytesHaveALimitOfDepth(depth: Int) {
+        for outer in [{ [$0] }, { ["k": $0] }] as [(PropertyList) -> PropertyList] {
+            var writer = ByteWriter(capacity: 16)
+            let isWhole = writer.append((0..<depth).reduce(1) { value, _ in outer(value) })
+            #expect(isWhole == (depth == 64))
+        }
+    }
+
     @Test func integersReachFromTheLeastInt64ToTheGreatestUInt64() {
         #expect(PropertyList(exactly: Int64.min) == -9_223_372_036_854_775_808)
         #expect(PropertyList(exactly: UInt64.max) == 18_446_744_073_709_551_615)
