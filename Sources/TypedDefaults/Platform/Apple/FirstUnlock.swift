@@ -80,7 +80,8 @@ import SettingsFile
         func check(_ defaults: UserDefaults) throws(DefaultsError) {
             let last = state.withLock { $0 }
             guard last < .unlocked else { return }
-            let hasSentinel = defaults.object(forKey: Self.sentinel) != nil
+            // Not by `object(forKey:)`, which also finds the key of a domain that was added.
+            let hasSentinel = keys(defaults).contains(Self.sentinel)
             let isUnlocked = hasSentinel || isUnlocked(defaults, last)
             state.withLock { $0 = max($0, isUnlocked ? .unlocked : .locked) }
             guard isUnlocked else {
@@ -116,7 +117,7 @@ import SettingsFile
         func createMarkers(in defaults: UserDefaults) {
             guard state.withLock({ exchange(&$0, with: .marked) }) != .marked else { return }
             if isReadable(probe) == nil { createProbe() }
-            if defaults.object(forKey: Self.sentinel) == nil { defaults.set(true, forKey: Self.sentinel) }
+            if !keys(defaults).contains(Self.sentinel) { defaults.set(true, forKey: Self.sentinel) }
         }
 
         private func createProbe() {

@@ -14,7 +14,8 @@
             // SwiftUI reads the whole value before it sets one property of it.
             let last = Locked<Value?>(nil)
             @Sendable func store(_ new: Value) {
-                let old = last.withLock { exchange(&$0, with: nil) } ?? value
+                // A control may set again without a read.
+                let old = last.withLock { exchange(&$0, with: new) } ?? value
                 let edit = InPlaceEdit(value: new, before: try? setting.slot.encode(old))
                 // Choosing what is read is an assignment.
                 if !setting.apply(edit, or: key.defaultValue) { setting.assign(new, over: key.defaultValue) }

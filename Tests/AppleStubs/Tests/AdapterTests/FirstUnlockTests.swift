@@ -53,6 +53,21 @@ struct FirstUnlockTests {
         }
     }
 
+    @Test func theSentinelOfAnAddedDomainIsNoProof() throws {
+        try withLibrary { library, defaults in
+            try withDomain { group, other in
+                library.launch(defaults)[number] = 5
+                other.set(true, forKey: FirstUnlock.sentinel)
+                defaults.addSuite(named: group)
+                defaults.lockDevice()
+                try library.makeUnreadable(library.probe)
+                let store = UserDefault(number, in: library.launch(defaults)).store
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                #expect(fails(with: .unavailable) { try store.save(1) })
+            }
+        }
+    }
+
     @Test func settingsAreUnavailableBeforeTheFirstUnlockAndNotOverwritten() throws {
         try withLibrary { library, defaults in
             library.launch(defaults)[number] = 5

@@ -88,6 +88,11 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         suite[DefaultKey(Camera.self)].zoom = 2
         binding.wrappedValue = camera
         #expect(try suite.contents() == ["Camera": ["size": "large", "savesToCameraRoll": false, "zoom": 2]])
+        // Again without a read.
+        suite[DefaultKey(Camera.self)].zoom = 3
+        camera.savesToCameraRoll = true
+        binding.wrappedValue = camera
+        #expect(try suite.contents() == ["Camera": ["size": "large", "savesToCameraRoll": true, "zoom": 3]])
         try suite.removeAll()
         suite.binding(DefaultKey(Camera.self)).wrappedValue = Camera()
         #expect(try suite.contents() == ["Camera": [:]])
