@@ -212,6 +212,10 @@
                     let same = try tool("diff", "b", backup)
                     #expect((same.code, same.text, same.errors) == (0, "", ""))
                 }
+                // A file of the working directory.
+                let suite = tool.file("a").path
+                let here = try tool.run(inShell: "cd '\(tool.folder.path)' && exec \"$0\" diff '\(suite)' backup")
+                #expect(here.lines == lines)
                 #expect(try tool("diff", "a", "-", input: Data(changed.utf8)).lines == lines)
                 #expect(try tool("diff", "a", "-", input: Data("x".utf8)).code == 3)
             }
