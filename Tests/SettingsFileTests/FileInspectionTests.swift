@@ -125,35 +125,6 @@ struct FileInspectionTests: SettingsFileTests {
         }
     }
 
-    @Test func aCopyOfDamageIsInspected() throws {
-        try withFile { file in
-            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
-            for number in 1...3 { suite[DefaultKey("k\(number)", default: 0)] = number }
-            // The value ends in zeros.
-            suite[DefaultKey("data", default: Data())] = Data(count: 100_000)
-            suite.remove(["k3"])
-            suite[DefaultKey("last", default: Data())] = Data(count: 100_000)
-            var bytes = try #require(FileManager.default.contents(atPath: file.path))
-            bytes[RecordFormat.headerLength + 9] ^= 1
-            try bytes.write(to: file)
-            let failures = Failures(of: suite)
-            let other = DefaultsSuite(backend: FileBackend(path: file.path))
-            _ = Failures(of: other)
-            #expect(try other.keys() == [])
-            other[number] = 1
-            #expect(failures.kinds == [])
-            let folder = file.deletingLastPathComponent()
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            let copy = try #require(names.first { $0.contains(".damaged-") })
-            let salvageable = try FileInspection(file: URL(filePath: folder.appending(path: copy).path))
-                .salvageableValues
-            #expect(salvageable.map(\.key) == ["data", "k2", "k3", "last"])
-            #expect(salvageable.map(\.value) == [.data(Data(count: 100_000)), 2, nil, .data(Data(count: 100_000))])
-            // Inspecting the repaired file finds no problem.
-            #expect(try problems(file) == [])
-        }
-    }
-
     @Test func problemsOfTheFileAndFolderAreReported() throws {
         try withFile { file in
             _ = try makeRecords(file)
@@ -185,22 +156,6 @@ struct FileInspectionTests: SettingsFileTests {
                 #expect(chown(file.path, 0, 0) == 0)
             }
             #expect(try problems(file) == [])
-        }
-    }
-
-    @Test func otherVersionsAreReported() throws {
-        try withFile { file in
-            let (bytes, _) = try makeRecords(file)
-            for (version, name) in [(1 as UInt8, "an older"), (3, "a newer")] {
-                var other = Array(bytes)
-                other[8] = version
-                let checksum = RecordFormat.checksum(ofHeader: other)
-                for index in 0..<4 { other[60 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
-                let inspection = try inspect(Data(other), file)
-                #expect(
-                    inspection.problems == ["cannot be read: it was written by \(name) version of this library"])
-                #expect(inspection.salvageableValues.isEmpty)
-            }
         }
     }
 

@@ -59,26 +59,6 @@ import Testing
         backend.watch(nil)
     }
 
-    /// A program that manages configuration files moves the file and leaves a link in its place.
-    @Test func changesBehindALinkThatReplacedTheFileAreReported() throws {
-        let target = file.deletingLastPathComponent().appending(path: "target.defaults")
-        let backend = FileBackend(path: file.path)
-        let suite = DefaultsSuite(backend: backend)
-        let reported = DispatchSemaphore(value: 0)
-        suite[number] = 1
-        backend.watch { reported.signal() }
-        #expect(rename(file.path, target.path) == 0 && symlink(target.path, file.path) == 0)
-        for value in 2...4 {
-            DefaultsSuite(backend: FileBackend(path: target.path))[number] = value
-            repeat {
-                try #require(reported.wait(timeout: .now() + 10) == .success)
-            } while suite[number] != value
-            // Let the watch be armed again, so that the next event is one of the contents.
-            while reported.wait(timeout: .now() + 0.05) == .success {}
-        }
-        backend.watch(nil)
-    }
-
     /// The system reports none of these changes to a watch of the old folder.
     @Test(arguments: ["folder above", "link to the file", "link to the folder"], [true, false])
     func observersFollowThePath(_ way: String, writesBefore: Bool) throws {
@@ -125,54 +105,6 @@ import Testing
         heard.cancel()
     }
 
-    /// Observing creates no folder, and finds one that is created later.
-    @Test func aWatchWaitsForItsFolder() throws {
-        let folder = file.deletingLastPathComponent()
-        try? FileManager.default.removeItem(at: folder)
-        let suite = DefaultsSuite(backend: FileBackend(path: file.path))
-        let failures = Failures(of: suite)
-        let heard = Guarded(0)
-        let token = suite.observe(number) { change in heard.withLock { $0 = change.newValue ?? 0 } }
-        #expect(!FileManager.default.fileExists(atPath: folder.path))
-        for value in 1...3 {
-            DefaultsSuite(backend: FileBackend(path: file.path))[number] = value
-            heard.wait { $0 == value }
-            #expect(heard.withLock { $0 } == value)
-        }
-        #expect(failures.kinds == [])
-        token.cancel()
-    }
-
-    @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
-        let writer = DefaultsSuite(backend: FileBackend(path: file.path))
-        writer[number] = 1
-        let backend = CountingBackend(FileBackend(path: file.path))
-        let suite = DefaultsSuite(backend: backend)
-        let changed = DispatchSemaphore(value: 0)
-        let tokens =
-            (1...100).map { suite.observe(DefaultKey("\($0)", default: 0)) { _ in } }
-            + [suite.observe(number) { _ in changed.signal() }]
-        let before = backend.reads
-        writer[number] = 2
-        #expect(changed.wait(timeout: .now() + 10) == .success)
-        #expect(backend.reads - before < 10)
-        for token in tokens { token.cancel() }
-    }
-
-    /// Counts the reads of a file.
-    private final class CountingBackend: BackendDecorator {
-        let base: any DefaultsBackend
-        private let count = Guarded(0)
-        var reads: Int { count.withLock { $0 } }
-
-        init(_ base: FileBackend) { self.base = base }
-
-        func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            count.withLock { $0 += 1 }
-            return try base.value(forKey: key)
-        }
-    }
-
     #if os(macOS) || os(Linux)
         @Test func aStoppedWatchReportsNothingAndLeaksNothing() async throws {
             await #expect(processExitsWith: .success) { [path = ownFile as String] in
@@ -195,53 +127,6 @@ import Testing
                     backend.watch(nil)
                     isOver.withLock { $0 = true }
                     writer[DefaultKey("number", default: 0)] += 1
-                }
-                // Within two seconds, the thread of the watches ends.
-                for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
-                #expect(descriptors() <= before)
-            }
-        }
-    #endif
-
-    #if os(Linux)
-        /// A callback for each write would slow down the writer. After each event the watch pauses,
-        /// and then reports once what changed before it was armed again.
-        @Test func aBurstOfWritesIsReportedAtMostTwicePerPause() throws {
-            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
-            writer[number] = 0
-            let backend = FileBackend(path: file.path)
-            let start = ContinuousClock.now
-            let (calls, last) = (Guarded(0), DispatchSemaphore(value: 0))
-            let suite = DefaultsSuite(backend: backend)
-            backend.watch { [number] in
-                calls.withLock { $0 += 1 }
-                if suite[number] == 5_000 { last.signal() }
-            }
-            for value in 1...5_000 { writer[number] = value }
-            #expect(last.wait(timeout: .now() + 10) == .success)
-            backend.watch(nil)
-            let pauses = Int((ContinuousClock.now - start) / .milliseconds(2))
-            #expect(calls.withLock { $0 } <= 2 * (pauses + 1))
-        }
-
-        @Test func anEndedWatchClosesItsDescriptor() async throws {
-            await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                DefaultsSuite(backend: FileBackend(path: path))[DefaultKey("number", default: 0)] = 1
-                let backend = FileBackend(path: path)
-                func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
-                let before = descriptors()
-                let writer = DefaultsSuite(backend: FileBackend(path: path))
-                for number in 2..<50 {
-                    backend.watch {}
-                    backend.watch(nil)
-                    // A watch that pauses after an event.
-                    let ended = DispatchSemaphore(value: 0)
-                    backend.watch {
-                        backend.watch(nil)
-                        ended.signal()
-                    }
-                    writer[DefaultKey("number", default: 0)] = number
-                    ended.wait()
                 }
                 // Within two seconds, the thread of the watches ends.
                 for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }

@@ -52,18 +52,6 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    @Test func damageAfterTheLargestEpochIsSetAside() throws {
-        try withFile { file in
-            try makeFile(epoch: .max, at: file, [payload("number", 7)], rest: [UInt8](repeating: 0xA5, count: 100))
-            let suite = open(file)
-            #expect(suite[number] == 7)
-            suite[number] = 8
-            let inspection = try FileInspection(file: URL(filePath: file.path))
-            #expect(inspection.problems == [])
-            #expect(inspection.epoch == .max, "the damage is cut off in place")
-        }
-    }
-
     /// Lengths that do not fit into an `Int` of 32 bits, or overflow it when the header of the
     /// record is added.
     static let lengths: [UInt32] = [
@@ -90,13 +78,6 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    @Test func payloadLengthsAreComparedBeforeConversion() {
-        #expect(RecordFormat.payloadCount(67_108_864) == RecordFormat.sizeLimit)
-        for length in Self.lengths {
-            #expect(RecordFormat.payloadCount(length) == (length > 67_108_864 ? nil : Int(length)))
-        }
-    }
-
     /// Readers enforce the limits of writers, because decoding such a value would need many times
     /// its length in memory.
     @Test func valuesBeyondTheLimitAreNotRead() throws {
@@ -107,21 +88,6 @@ struct RecordFormatTests: SettingsFileTests {
             #expect(try backend.value(forKey: "number") == 7)
             #expect(try backend.value(forKey: "long") == nil)
             #expect(try backend.keys() == ["number"])
-        }
-    }
-
-    /// Otherwise, values from before and after a commit would seem to be of one generation.
-    @Test func aNumberThatMarksAChangeIsThatOfNoGeneration() throws {
-        try withFile { file in
-            let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
-            try writer.write([("key", 0)])
-            let known = try reader.changes(since: 0).generation
-            try writer.write([("key", 1)])
-            let mark = try #require(reader.generation)
-            #expect(mark != known)
-            let changes = try reader.changes(since: known)
-            #expect(changes.keys == ["key"] && changes.generation == known + 1)
-            #expect(reader.generation == changes.generation && changes.generation != mark)
         }
     }
 

@@ -16,7 +16,7 @@
     }
 
     /// Kills the process after a minute. Processes of tests block the signal by default.
-    package func exitOnAlarm() {
+    private func exitOnAlarm() {
         var alarms = sigset_t()
         sigemptyset(&alarms)
         sigaddset(&alarms, SIGALRM)

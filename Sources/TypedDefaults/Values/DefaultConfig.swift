@@ -49,7 +49,10 @@ extension DefaultConfig {
 
     /// The default of the type. It is created once, but for an object, which code that receives it
     /// could change.
-    static var defaultInstance: Self { DefaultInstances.instance(of: self) }
+    static var defaultInstance: Self {
+        if self is AnyClass { return Self() }
+        return defaultInstances.object(of: self) { Box(Self()) }.value(as: Self.self)
+    }
 }
 
 extension DefaultConvertible {
@@ -57,23 +60,4 @@ extension DefaultConvertible {
     static var configDefaults: DefaultEntries? { (self as? any DefaultConfig.Type)?.defaults }
 }
 
-private enum DefaultInstances {
-    private static let instances = Locked<[ObjectIdentifier: AnyBox]>([:])
-
-    static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
-        let id = ObjectIdentifier(type)
-        var box = instances.withLock { $0[id] }
-        if box == nil {
-            // Create the default outside the lock, because this runs code of the program.
-            let newBox = Box(type.init())
-            if type is AnyClass { return newBox.value }
-            box = instances.withLock { instances in
-                if let known = instances[id] { return known }
-                instances[id] = newBox
-                return newBox
-            }
-        }
-        // The box for the identity of a type has that type.
-        return (box! as! Box<Config>).value
-    }
-}
+private let defaultInstances = PerType<AnyBox>()

@@ -17,14 +17,6 @@
             return status
         }
 
-        /// Returns an open settings file that the process has created.
-        private static func createFile(_ path: String) throws -> SettingsFile {
-            let settings = SettingsFile(path: path)
-            try settings.beginWrite()
-            settings.endWrite()
-            return settings
-        }
-
         /// Returns the store of a number, which is 0.
         private static func storeOfZero(_ path: String) throws -> AnyStore<Int> {
             let suite = try DefaultsSuite(file: URL(filePath: path))
@@ -34,32 +26,6 @@
         }
 
         #if os(macOS) || os(Linux)
-            /// A server calls `daemon` after it has read its settings.
-            @Test func aDaemonReadsAndWritesLikeItsParent() async throws {
-                let file = URL(filePath: ownFile)
-                let other = try DefaultsSuite(file: file)
-                let isFinished = DispatchSemaphore(value: 0)
-                let end = DefaultKey("end", default: 0)
-                let token = UserDefault(end, in: other).store.observe { _ in isFinished.signal() }
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
-                    // The parent exits in here.
-                    guard daemon(1, 0) == 0 else { _exit(1) }
-                    exitOnAlarm()
-                    let inherited = store.get()
-                    for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
-                    suite[DefaultKey("inherited", default: 0)] = inherited
-                    suite[DefaultKey("end", default: 0)] = 1
-                    _exit(0)
-                }
-                #expect(isFinished.wait(timeout: .now() + 20) == .success)
-                token.cancel()
-                #expect(other[DefaultKey("number", default: 0)] == 200)
-                #expect(other[DefaultKey("inherited", default: 0)] == 100)
-            }
-
             /// Neither a deinit nor the exit of a child changes what its parent has open.
             @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async {
                 await #expect(processExitsWith: .success) { [path = ownFile as String] in
@@ -88,124 +54,6 @@
                 }
             }
 
-            /// The thread of the watch does not exist in a child, which starts its own.
-            @Test func aChildObservesOtherProcesses() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    store.set(1)
-                    let received = DispatchSemaphore(value: 0)
-                    let token = store.observe { change in if change.newValue == 2 { received.signal() } }
-                    var used: [Int32] = [0, 0]
-                    #expect(pipe(&used) == 0)
-                    let child = forkProcess()
-                    if child == 0 {
-                        guard store.get() == 1 else { _exit(1) }
-                        write(used[1], "1", 1)
-                        received.wait()
-                        _exit(0)
-                    }
-                    var byte: UInt8 = 0
-                    #expect(read(used[0], &byte, 1) == 1)
-                    store.set(2)
-                    #expect(Self.waitForExit(of: child) == 0)
-                    token.cancel()
-                }
-            }
-
-            /// A thread of the parent that flushes the file does not exist in a child.
-            @Test func aChildDoesNotWaitForAFlushOfItsParent() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let settings = try Self.createFile(path)
-                    settings.withState { $0.flush = [] }
-                    let child = forkProcess()
-                    if child == 0 { _exit((try? settings.synchronize()) == nil ? 1 : 0) }
-                    #expect(Self.waitForExit(of: child) == 0)
-                }
-            }
-
-            /// The flush was meant for the file that the parent has open.
-            @Test func aChildForkedInAHandlerOfAFlushFlushesItsOwnFile() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let settings = try Self.createFile(path)
-                    // Another program puts a file with damage in its place, which is reported.
-                    var bytes = try #require(FileManager.default.contents(atPath: path))
-                    bytes = bytes.prefix(RecordFormat.headerLength) + "damage! ".utf8
-                    bytes[RecordFormat.committedOffset] = UInt8(bytes.count)
-                    try bytes.write(to: URL(filePath: path), options: .atomic)
-                    let child = Guarded<pid_t?>(nil)
-                    settings.attach { _ in child.withLock { $0 = forkProcess() } }
-                    let isFlushed = (try? settings.synchronize()) != nil
-                    if child.withLock({ $0 }) == 0 { _exit(isFlushed ? 0 : 1) }
-                    #expect(isFlushed)
-                    #expect(Self.waitForExit(of: try #require(child.withLock { $0 })) == 0)
-                }
-            }
-
-            /// A child that waits for a lock of its parent's threads forever must not keep the file
-            /// locked.
-            @Test func aChildThatHangsDoesNotKeepTheFileLocked() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    try store.save(1)
-                    let (isHeld, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                    let isStarted = startThread {
-                        suite.core.state.withLock { _ in
-                            isHeld.signal()
-                            isForked.wait()
-                        }
-                    }
-                    #expect(isStarted)
-                    isHeld.wait()
-                    let child = forkProcess()
-                    if child == 0 {
-                        try? store.updateStored { $0 = ($0 ?? 0) + 1 }
-                        _exit(1)
-                    }
-                    isForked.signal()
-                    // The child hangs if it stays in the same system call.
-                    var (isWaiting, place) = (0, "")
-                    while isWaiting < 20 {
-                        let now = (try? String(contentsOfFile: "/proc/\(child)/syscall", encoding: .utf8)) ?? ""
-                        isWaiting = now == place && now.first?.isNumber == true ? isWaiting + 1 : 0
-                        place = now
-                        usleep(5_000)
-                    }
-                    #expect(throws: Never.self) { try store.save(2) }
-                    kill(child, SIGKILL)
-                    _ = Self.waitForExit(of: child)
-                }
-            }
-
-            /// A new thread of a child can have the `pthread_t` of a thread of the parent.
-            @Test func aThreadOfAChildIsNotTakenForOneOfItsParent() async {
-                await #expect(processExitsWith: .success) {
-                    let lock = RecursionCheckingLock()
-                    let (isHeld, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                    let isStarted = startThread {
-                        _ = try? lock.acquire(timeout: .zero)
-                        isHeld.signal()
-                        isForked.wait()
-                        lock.release()
-                    }
-                    #expect(isStarted)
-                    isHeld.wait()
-                    let child = forkProcess()
-                    if child == 0 {
-                        _ = startThread {
-                            do throws(RecursionCheckingLock.AcquireError) { try lock.acquire(timeout: .zero) } catch {
-                                _exit(error == .timedOut ? 0 : 1)
-                            }
-                            _exit(2)
-                        }
-                        while true { pause() }
-                    }
-                    #expect(Self.waitForExit(of: child) == 0)
-                    isForked.signal()
-                }
-            }
-
             /// Dispatch does not run in a child whose parent has used it, and pending work of the
             /// parent stays in the parent.
             @Test func aChildSynchronizesInTheBackground() async {
@@ -229,21 +77,6 @@
                 }
             }
 
-            /// A child may have other privileges than its parent, and the parent runs the work
-            /// itself.
-            @Test func theExitOfAChildLeavesPendingWorkToItsParent() async {
-                await #expect(processExitsWith: .success) {
-                    let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
-                    let suite = DefaultsSuite(backend: backend)
-                    suite[DefaultKey("number", default: 0)] = 1
-                    let parent = getpid()
-                    backend.state.withLock { $0.onSynchronize = { if getpid() != parent { _exit(7) } } }
-                    let child = forkProcess()
-                    if child == 0 { exit(0) }
-                    #expect(Self.waitForExit(of: child) == 0)
-                }
-            }
-
             /// The parent owns the file lock.
             @Test func anUpdateStartedInTheParentFailsInTheChild() async {
                 await #expect(processExitsWith: .success) { [path = ownFile as String] in
@@ -262,30 +95,6 @@
                     if child == 0 { _exit(2) }
                     #expect(Self.waitForExit(of: child) == 0)
                     #expect(store.get() == 1)
-                }
-            }
-
-            /// The value that the child would store is the one that the parent has stored since.
-            @Test func anUpdateStartedInTheParentFailsInTheChildEvenIfItsValueIsStored() async {
-                await #expect(processExitsWith: .success) { [path = ownFile as String] in
-                    let store = try Self.storeOfZero(path)
-                    var ends: [Int32] = [0, 0]
-                    #expect(pipe(&ends) == 0)
-                    var child: pid_t = 1
-                    do {
-                        try store.updateStored { number in
-                            child = forkProcess()
-                            number = 1
-                            guard child == 0 else { return }
-                            var byte: UInt8 = 0
-                            _ = read(ends[0], &byte, 1)
-                        }
-                    } catch {
-                        _exit(child == 0 ? 0 : 1)
-                    }
-                    if child == 0 { _exit(2) }
-                    _ = write(ends[1], "x", 1)
-                    #expect(Self.waitForExit(of: child) == 0)
                 }
             }
 

@@ -81,8 +81,7 @@ import SettingsFile
             let last = state.withLock { $0 }
             guard last < .unlocked else { return }
             // Not by `object(forKey:)`, which also finds the key of a domain that was added.
-            let hasSentinel = keys(defaults).contains(Self.sentinel)
-            let isUnlocked = hasSentinel || isUnlocked(defaults, last)
+            let isUnlocked = keys(defaults).contains(Self.sentinel) || isUnlocked(defaults, last)
             state.withLock { $0 = max($0, isUnlocked ? .unlocked : .locked) }
             guard isUnlocked else {
                 throw DefaultsError(
@@ -90,7 +89,7 @@ import SettingsFile
             }
             // The program may only read its settings. For an empty domain, a probe would only keep
             // a process that starts before the unlock from storing anything after it.
-            if isReadable(probe) == nil, hasSentinel || !keys(defaults).isEmpty { createProbe() }
+            if isReadable(probe) == nil, !keys(defaults).isEmpty { createProbe() }
         }
 
         private func isUnlocked(_ defaults: UserDefaults, _ last: State) -> Bool {

@@ -30,21 +30,15 @@ final class DefaultEntries: Sendable {
 
     /// The default of a type, which is created once.
     static func of<Config: DefaultConfig>(type: Config.Type) -> DefaultEntries {
-        let id = ObjectIdentifier(type)
-        if let found = known.withLock({ $0[id] }) { return found }
-        // Outside the lock, because this runs code of the program.
-        let implementation = DefaultImplementation<Config>()
-        let whole = try? implementation.encode(type.defaultInstance)
-        let (one, other) = (whole?.entries ?? [:], (try? implementation.encode(type.init()))?.entries ?? [:])
-        let unstable = one.keys.filter { one[$0] != other[$0] }
-        let new = DefaultEntries(type.defaultInstance, whole: whole, unstable: unstable.isEmpty ? nil : unstable)
-        return known.withLock { known in
-            if let found = known[id] { return found }
-            known[id] = new
-            return new
+        known.object(of: type) {
+            let implementation = DefaultImplementation<Config>()
+            let whole = try? implementation.encode(type.defaultInstance)
+            let (one, other) = (whole?.entries ?? [:], (try? implementation.encode(type.init()))?.entries ?? [:])
+            let unstable = one.keys.filter { one[$0] != other[$0] }
+            return DefaultEntries(type.defaultInstance, whole: whole, unstable: unstable.isEmpty ? nil : unstable)
         }
     }
-    private static let known = Locked<[ObjectIdentifier: DefaultEntries]>([:])
+    private static let known = PerType<DefaultEntries>()
 
     /// Returns whether one of the entries of a dictionary is also one of the default.
     func hasEntry(of stored: PropertyList) -> Bool {
