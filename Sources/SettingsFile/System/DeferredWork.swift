@@ -31,9 +31,12 @@ package enum DeferredWork {
     private static let runsAtExit: Void = Forks.runAtExit { DeferredWork.runAll() }
 
     /// Runs `work` after the delay, unless other work for the object is due earlier.
+    ///
+    /// - Returns: `false` if the system refuses a thread, so that the work runs only at exit, or
+    ///   after another call for the object.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
-    ) {
+    ) -> Bool {
         _ = runsAtExit
         let new = Work(due: .now + delay, run: work)
         let (isFirst, dropped) = waiting.withLock { waiting in
@@ -45,23 +48,27 @@ package enum DeferredWork {
         }
         // Release this after unlocking, because it may hold the last reference to a suite.
         withExtendedLifetime(dropped) {}
-        if isFirst { start(for: object, after: delay) }
+        return !isFirst || start(for: object, after: delay)
     }
 
-    private static func start(for object: ObjectIdentifier, after delay: Duration) {
+    private static func start(for object: ObjectIdentifier, after delay: Duration) -> Bool {
         #if canImport(Darwin) || canImport(AppleFoundation)
             // Dispatch does not run in a child of a process that has used it.
             if Forks.count == 0 {
                 // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
                 let time = DispatchTime.now() + delay / .seconds(1)
-                return DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) {
+                DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) {
                     BackgroundTime.ask { isGiven in
                         // If no time is granted, run the work when the process continues or exits.
                         // Work that has started cannot be hurried.
-                        guard isGiven else { return start(for: object, after: .seconds(1)) }
-                        runTaken { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+                        if isGiven {
+                            runTaken { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+                        } else {
+                            _ = start(for: object, after: .seconds(1))
+                        }
                     }
                 }
+                return true
             }
         #endif
         // Not Dispatch: on Linux, it ends a process that has no descriptor left for its timer. This
@@ -71,12 +78,13 @@ package enum DeferredWork {
             defer { waiting.hasThread = true }
             return waiting.hasThread
         }
-        guard !hasThread, !startThread(runWhenDue) else { return }
-        // Let the next call try again. Without one, the work runs at exit.
+        guard !hasThread, !startThread(runWhenDue) else { return true }
+        // The next call for the object is due earlier, so it tries again.
         waiting.withLock { waiting in
             waiting.hasThread = false
             waiting.work[object]?.due = .now + .seconds(1_000_000_000)
         }
+        return false
     }
 
     /// Runs work when it is due, until none is pending.

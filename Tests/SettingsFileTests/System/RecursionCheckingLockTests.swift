@@ -74,47 +74,15 @@ struct DeferredWorkTests {
         let objects = [NSObject(), NSObject(), NSObject()]
         let order = Guarded<[Int]>([])
         for (number, delay) in [(2, 0.2), (3, 3_600), (1, 0.1)] {
-            DeferredWork.schedule(for: ObjectIdentifier(objects[number - 1]), after: .seconds(delay)) {
+            _ = DeferredWork.schedule(for: ObjectIdentifier(objects[number - 1]), after: .seconds(delay)) {
                 order.withLock { $0.append(number) }
             }
         }
         order.wait { $0.count == 2 }
         #expect(order.withLock { $0 } == [1, 2])
         // Do not leave work behind for the exit.
-        DeferredWork.schedule(for: ObjectIdentifier(objects[2]), after: .zero) { order.withLock { $0.append(4) } }
+        _ = DeferredWork.schedule(for: ObjectIdentifier(objects[2]), after: .zero) { order.withLock { $0.append(4) } }
         order.wait { $0.count == 3 }
         #expect(order.withLock { $0 } == [1, 2, 4])
     }
-
-    #if canImport(Glibc) && !canImport(AppleFoundation)
-        @Test func withoutAThreadTheNextCallTriesAgain() async {
-            await #expect(processExitsWith: .success) {
-                // Root may start more threads than the limit.
-                if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
-                let (first, second) = (NSObject(), NSObject())
-                let ran = Guarded<[Int]>([])
-                func schedule(_ number: Int, for object: NSObject) {
-                    DeferredWork.schedule(for: ObjectIdentifier(object), after: .milliseconds(10)) {
-                        ran.withLock { $0.append(number) }
-                    }
-                }
-                // RLIMIT_NPROC, which Swift's C library module lacks.
-                let threads: __rlimit_resource_t = 6
-                var limit = rlimit()
-                getrlimit(threads, &limit)
-                let most = limit.rlim_cur
-                limit.rlim_cur = 0
-                setrlimit(threads, &limit)
-                schedule(1, for: first)
-                schedule(2, for: second)
-                usleep(50_000)
-                #expect(ran.withLock { $0 } == [])
-                limit.rlim_cur = most
-                setrlimit(threads, &limit)
-                schedule(3, for: first)
-                ran.wait { $0.count == 1 }
-                #expect(ran.withLock { $0 } == [3])
-            }
-        }
-    #endif
 }

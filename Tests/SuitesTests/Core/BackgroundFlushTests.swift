@@ -52,6 +52,32 @@ struct BackgroundFlushTests {
         #expect(failures.withLock { $0 } == 3)
     }
 
+    #if canImport(Glibc) && !canImport(AppleFoundation)
+        @Test func withoutAThreadTheNextWriteTriesAgain() async {
+            await #expect(processExitsWith: .success) {
+                // Root may start more threads than the limit.
+                if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
+                // RLIMIT_NPROC, which Swift's C library module lacks.
+                let threads: __rlimit_resource_t = 6
+                var limit = rlimit()
+                getrlimit(threads, &limit)
+                let most = limit.rlim_cur
+                limit.rlim_cur = 0
+                setrlimit(threads, &limit)
+                let backends = [0, 1].map { _ in FailingFlushes(0, delay: .milliseconds(10)) }
+                let suites = backends.map { DefaultsSuite(backend: $0) }
+                for suite in suites { suite[Self.number] = 1 }
+                usleep(50_000)
+                #expect(backends.map { $0.flushes.withLock { $0 } } == [0, 0])
+                limit.rlim_cur = most
+                setrlimit(threads, &limit)
+                suites[0][Self.number] = 2
+                backends[0].flushes.wait { $0 == 1 }
+                #expect(backends.map { $0.flushes.withLock { $0 } } == [1, 0])
+            }
+        }
+    #endif
+
     #if os(macOS) || os(Linux)
         /// The disk fails, then works again, and the process ends before the next attempt.
         @Test(.ownFile, arguments: [1, 1_000])
