@@ -273,6 +273,8 @@ import TypedDefaults
         try eventually { heard.withLockedValue { $0 } == ["changed", "kept", "removed"] }
         heard.withLockedValue { $0 = [] }
         let resyncs = backend.state.withLockedValue { $0.statistics.resyncs }
+        // A watch that is being opened would not be cut.
+        try eventually { transport.openStreams == 1 }
         try transport.cut()
         for number in 2...20 { try Member.put(prefix + "v/changed", "\(number)") }
         for text in ["2", "1"] { try Member.put(prefix + "v/kept", text) }
