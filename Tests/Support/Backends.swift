@@ -17,14 +17,14 @@ package enum Backend: String, CaseIterable, Sendable {
 
     /// Passes a new suite on this backend to `body`, and empties it afterwards.
     package func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
-        let suite = try makeSuite()
+        let suite = try makeSuite().quiet
         defer { clear(suite) }
         return try body(suite)
     }
 
     /// Cleans up after ``makeSuite()``.
     package func clear(_ suite: DefaultsSuite) {
-        suite.clear()
+        suite.quiet.clear()
         guard self == .file, let path = suite.location else { return }
         #expect(throws: Never.self) { try removeFolder(of: URL(filePath: path)) }
     }
@@ -73,8 +73,13 @@ package enum Backend: String, CaseIterable, Sendable {
 #endif
 
 extension DefaultsSuite {
-    fileprivate func clear() {
+    /// The suite, of which a test expects failures.
+    package var quiet: DefaultsSuite {
         onFailure = { _ in }
+        return self
+    }
+
+    fileprivate func clear() {
         // If a test made the storage unavailable, there is nothing to clear.
         try? removeAll(includingHistory: true)
         try? synchronize()

@@ -13,7 +13,7 @@ extension SettingsFileTests {
     }
 
     package func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {
-        DefaultsSuite(backend: FileBackend(path: file.path, durability: durability))
+        DefaultsSuite(backend: FileBackend(path: file.path, durability: durability)).quiet
     }
 
     package var number: DefaultKey<Int> { DefaultKey("number", default: 0) }

@@ -298,7 +298,7 @@ struct FaultNeighborTests {
 
 extension TolerantDecodingTests {
     @Test func manyFaultsInADictionaryAreOneReport() throws {
-        let count = 4_000
+        let count = 1_000
         let stored = Dictionary(uniqueKeysWithValues: (0..<count).map { ("\($0)", ["zoom": "far"] as PropertyList) })
         let suite = DefaultsSuite.inMemory(["lenses": .dictionary(stored)])
         let failures = Failures(of: suite)

@@ -89,7 +89,7 @@ struct LayerRecipeTests {
         }
         suite.layers = [try managed(), .stored]
         #expect(limit.value == 1 && !limit.isManaged)
-        let admin = try DefaultsSuite(file: file)
+        let admin = try DefaultsSuite(file: file).quiet
         try admin.update { $0["limit"] = 9 }
         try admin.synchronize()
         suite.layers = [try managed(), .stored]

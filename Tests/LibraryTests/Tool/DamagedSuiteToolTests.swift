@@ -222,7 +222,7 @@
                 #expect(try tool("check", "camera").code == 1)
                 #expect(try Data(contentsOf: file) == bytes)
                 // A file that was flushed beyond that has lost a part.
-                let suite = try DefaultsSuite(file: file)
+                let suite = try DefaultsSuite(file: file).quiet
                 try suite.update { $0["d"] = value }
                 try suite.synchronize()
                 _ = try damage(file) { $0.replaceSubrange(1_024..., with: Data(count: $0.count - 1_024)) }

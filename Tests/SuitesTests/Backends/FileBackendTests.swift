@@ -44,7 +44,7 @@ struct FileBackendTests: SettingsFileTests {
 
     @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
     func updatesOfSeveralProcessesAreExactDuringCompactions(durability: DefaultsSuite.Durability) throws {
-        let rounds = durability == .process ? 500 : 50
+        let rounds = durability == .process ? 100 : 20
         try withFile { file throws in
             let filler = DefaultKey("filler", default: "")
             onThreads(8) { index in

@@ -45,7 +45,7 @@ struct DeliveryTests {
             suite[.volume] = 1
             #expect(calls.names(on: Calls.thread) == ["volume"], "no other writer")
             // The stand-in for `UserDefaults` is slow.
-            let count = [.memory, .file].contains(backend) ? 100_000 : 1_000
+            let count = [.memory, .file].contains(backend) ? 10_000 : 1_000
             let first = Calls()
             let token = suite.observe(.theme) { _ in first.addAndWait("theme") }
             let ended = onThread { suite[.theme] = "dark" }

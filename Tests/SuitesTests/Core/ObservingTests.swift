@@ -45,7 +45,7 @@ struct ObservingTests {
 
     @Test func aChangeThatCannotBeReadIsReceivedLater() {
         let backend = SpyBackend()
-        let suite = DefaultsSuite(backend: backend)
+        let suite = DefaultsSuite(backend: backend).quiet
         let (received, token) = record(UserDefault(number, in: suite).store)
         backend.fail(with: DefaultsError(.unavailable, reason: "this call fails in a test"))
         backend.write(2, forKey: "number")

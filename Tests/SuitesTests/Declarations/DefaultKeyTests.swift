@@ -50,7 +50,7 @@ struct DefaultKeyTests {
     }
 
     @Test func keysOfOneNameAndSeveralTypesSeeEachOther() {
-        let suite = DefaultsSuite.inMemory()
+        let suite = DefaultsSuite.inMemory().quiet
         let number = DefaultKey("k", default: 0)
         let ratio = DefaultKey("k", default: 0.0)
         let anything = DefaultKey<PropertyList?>("k")

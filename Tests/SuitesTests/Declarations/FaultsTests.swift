@@ -252,7 +252,7 @@ struct FaultsTests {
     }
 
     @Test func aRuleIsCheckedForAnOldNameToo() throws {
-        let suite = DefaultsSuite.inMemory(["legacy": ["z": 99]])
+        let suite = DefaultsSuite.inMemory(["legacy": ["z": 99]]).quiet
         #expect(suite[DefaultKey(Legacy.self)].zoom == 1)
         #expect(try suite.faults(DefaultKey(Legacy.self)).map(\.kind) == [.invalid])
         #expect(DefaultKey(Legacy.self).faults(in: [:]) == [])

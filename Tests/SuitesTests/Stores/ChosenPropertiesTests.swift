@@ -164,7 +164,7 @@ struct ChosenPropertiesTests {
             try write(suite)
             #expect(suite[key] == First())
         }
-        let suite = DefaultsSuite.inMemory(["camera": "x"])
+        let suite = DefaultsSuite.inMemory(["camera": "x"]).quiet
         try suite.update { $0[stored: First.self] = First() }
         #expect(PersistentStore<First>(in: suite).get() == First())
         try suite.update { $0[key] = First() }

@@ -74,7 +74,7 @@ struct MissingAndNilTests {
     @Test func whatIsReadFromJSONIsTheSame() throws {
         for (stored, read) in Self.grid {
             let json = Data(stored.jsonText.replacing("\"$null\"", with: "null").utf8)
-            let suite = DefaultsSuite.inMemory(["Config": .data(json)])
+            let suite = DefaultsSuite.inMemory(["Config": .data(json)]).quiet
             #expect("\(PersistentStore<Config>(in: suite).value)" == read)
             #expect("\(suite[DefaultKey("Config", default: Config(), form: .jsonData)])" == read)
         }

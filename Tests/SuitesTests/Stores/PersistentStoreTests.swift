@@ -174,7 +174,7 @@ struct PersistentStoreTests {
 
     @Test func anOwnValueThatCouldNotBeReadIsSetAsideToo() throws {
         let backend = SpyBackend()
-        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
+        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend).quiet)
         for number in [1, -1] { try store.save(Positive(number: number)) }
         #expect(fails(with: .unreadable) { _ = try store.load() })
         try store.save(Positive(number: 2))

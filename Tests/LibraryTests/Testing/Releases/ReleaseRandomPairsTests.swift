@@ -11,7 +11,7 @@ struct ReleaseRandomPairsTests {
     @Test(.timeLimit(.minutes(30)))
     func linesAreTheDifferencesOfTheModel() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["TYPED_DEFAULTS_PAIRS"].flatMap(Int.init) ?? 200
+        let count = environment["TYPED_DEFAULTS_PAIRS"].flatMap(Int.init) ?? 60
         var generator = SeededGenerator(seed: environment["TYPED_DEFAULTS_SEED"].flatMap(UInt64.init) ?? 50)
         var lineCount = 0
         for pair in 0..<count {
