@@ -6,6 +6,8 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let library = Target.Dependency.product(name: "TypedDefaults", package: "TypedDefaults")
 let testing = Target.Dependency.product(name: "TypedDefaultsTesting", package: "TypedDefaults")
+// `swift-crypto` takes longer to build than all else here, so it is left out at a landing.
+let isLanding = Context.environment["TYPED_DEFAULTS_LANDING"] != nil
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 
 func example(
@@ -25,9 +27,8 @@ let package = Package(
     dependencies: [
         .package(name: "TypedDefaults", path: "../.."),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    ],
+    ] + (isLanding ? [] : [.package(url: "https://github.com/apple/swift-crypto", from: "4.0.0")]),
     targets: [
         // `servers` runs this program, and the tool.
         .executableTarget(
@@ -41,7 +42,7 @@ let package = Package(
         + example(
             "SuiteProvider", with: [configuration],
             testedWith: [.product(name: "ConfigurationTesting", package: "swift-configuration")])
-        + example("EncryptedStore", with: [.product(name: "Crypto", package: "swift-crypto")])
+        + (isLanding ? [] : example("EncryptedStore", with: [.product(name: "Crypto", package: "swift-crypto")]))
         + example("RemoteBackend", testedWith: [testing]),
     swiftLanguageModes: [.v6]
 )

@@ -32,9 +32,9 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// try store.update { $0.size = .large }
     /// ```
     ///
-    /// A change stores the properties that it changes; `set` and `save` store all. The others stay
-    /// as they are stored, or keep following the default, so a later release can change it. If
-    /// `body` changes nothing, nothing is written.
+    /// A change stores the properties that it changes; `set` and `save` store every property. The
+    /// others stay as they are stored, or keep following the default, so a later release can change
+    /// it. If `body` changes nothing, nothing is written.
     ///
     /// A decision is an optional: setting a property to the value that it already reads changes
     /// nothing, so a `false` over a default of `false` is not stored. See <doc:ConfigStructs>.

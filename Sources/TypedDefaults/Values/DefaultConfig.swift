@@ -16,8 +16,9 @@ import SettingsFile
 /// A stored value that lacks a property, because a later version of the program added it, or holds
 /// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
 ///
-/// A change stores the properties that it changes; `set` and `save` store all. So a better default
-/// of the next release reaches everyone who has not chosen another value. See <doc:ConfigStructs>.
+/// A change stores the properties that it changes; `set` and `save` store every property. So a
+/// better default of the next release reaches everyone who has not chosen another value. See
+/// <doc:ConfigStructs>.
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored. That of a class is created each time.

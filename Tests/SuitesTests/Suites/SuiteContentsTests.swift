@@ -208,7 +208,7 @@ struct SuiteContentsTests {
             do {
                 if index == 0 {
                     defer { isDone.withLock { $0 = true } }
-                    for number in 1...2_000 {
+                    for number in 1...500 {
                         try suite.update { contents in
                             for name in names { contents[name] = .integer(.init(number)) }
                         }
