@@ -76,6 +76,8 @@ import TypedDefaultsTesting
         await expectChanges(of: scoped, [["quality": 0.1]]) {
             await Task.detached { scoped[quality] = 0.1 }.value
         }
+        let later = await CollectedIssues.awaiting { await expectChanges(of: scoped, [["a": 1]]) { await Task.yield() } }
+        #expect(later.count == 1)
         struct Stop: Error {}
         func stop() throws { throw Stop() }
         #expect(throws: Stop.self) { try expectChanges(of: suite, [], stop) }
@@ -103,6 +105,7 @@ import TypedDefaultsTesting
             #expect(texts.first?.contains(part) == true)
         }
         expectStored([1, 2], as: "numbers-1.json")
+        #expect(issues { expectStored([1, 3], as: "numbers-1.json") }.count == 1)
     }
 
     @Test func whatEarlierVersionsStoredIsRead() {

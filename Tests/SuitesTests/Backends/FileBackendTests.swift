@@ -202,6 +202,21 @@ struct FileBackendTests: SettingsFileTests {
 
     // Unusable files
 
+    /// Readers keep the values that they know, and writes fail.
+    @Test func aFileThatGrowsBeyondTheLimitIsNotWritten() throws {
+        try withFile { file in
+            let (key, writer) = (DefaultKey("text", default: ""), open(file))
+            writer[key] = "x"
+            let reader = DefaultsSuite(backend: FileBackend(path: file.path, sizeLimit: 128 << 10)).quiet
+            #expect(reader[key] == "x")
+            writer[key] = String(repeating: "y", count: 1 << 20)
+            for _ in 0..<3 {
+                #expect(reader[key] == "x")
+                #expect(fails(with: .unavailable) { try reader.update { $0[key] = "z" } })
+            }
+        }
+    }
+
     @Test func foreignFilesAreUnavailableAndUntouched() throws {
         try withFile { file throws in
             var newer = RecordFormat.header(epoch: 0, end: 64)

@@ -52,6 +52,16 @@ struct BackgroundFlushTests {
         #expect(failures.withLock { $0 } == 3)
     }
 
+    @Test func severalCommitsAreFlushedOnceAndLaterOnesAgain() {
+        let backend = FailingFlushes(0, delay: .milliseconds(100))
+        let suite = DefaultsSuite(backend: backend)
+        for number in 1...10 { suite[Self.number] = number }
+        backend.flushes.wait { $0 == 1 }
+        suite[Self.number] = 11
+        backend.flushes.wait { $0 == 2 }
+        #expect(backend.flushes.withLock { $0 } == 2)
+    }
+
     #if canImport(Glibc) && !canImport(AppleFoundation)
         @Test func withoutAThreadTheNextWriteTriesAgain() async {
             await #expect(processExitsWith: .success) {

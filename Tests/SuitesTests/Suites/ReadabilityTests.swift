@@ -28,6 +28,7 @@ struct ReadabilityTests: SettingsFileTests {
         let before = try bytes(of: file)
         for _ in 0..<2 {
             let error = #expect(throws: DefaultsError.self) { try open(file).checkReadability() }
+            #expect(fails(with: .unavailable) { try open(file).checkReadability(number) })
             #expect(error?.kind == .unavailable)
             #expect(error?.reason.contains(phrase) == true, "\(error?.reason ?? "")")
         }
