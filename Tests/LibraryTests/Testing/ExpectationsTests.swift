@@ -76,7 +76,9 @@ import TypedDefaultsTesting
         await expectChanges(of: scoped, [["quality": 0.1]]) {
             await Task.detached { scoped[quality] = 0.1 }.value
         }
-        let later = await CollectedIssues.awaiting { await expectChanges(of: scoped, [["a": 1]]) { await Task.yield() } }
+        let later = await CollectedIssues.awaiting {
+            await expectChanges(of: scoped, [["a": 1]]) { await Task.yield() }
+        }
         #expect(later.count == 1)
         struct Stop: Error {}
         func stop() throws { throw Stop() }

@@ -207,7 +207,9 @@ struct FileBackendTests: SettingsFileTests {
         try withFile { file in
             let (key, writer) = (DefaultKey("text", default: ""), open(file))
             writer[key] = "x"
-            let reader = DefaultsSuite(backend: FileBackend(path: file.path, sizeLimit: 128 << 10)).quiet
+            let backend = FileBackend(
+                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 128 << 10)
+            let reader = DefaultsSuite(backend: backend).quiet
             #expect(reader[key] == "x")
             writer[key] = String(repeating: "y", count: 1 << 20)
             for _ in 0..<3 {
