@@ -231,4 +231,12 @@ struct FileInspectionTests: SettingsFileTests {
             #expect(ContinuousClock.now - start < .seconds(60))
         }
     }
+
+    @Test func aFileOfTheLargestSizeIsRead() throws {
+        try withFile { file in
+            try FileBackend(path: file.path).write([("number", 7)])
+            #expect(truncate(file.path, RecordFormat.sizeLimit) == 0)
+            #expect(try FileInspection(file: URL(filePath: file.path)).problems == [])
+        }
+    }
 }

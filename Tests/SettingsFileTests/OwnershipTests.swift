@@ -103,5 +103,19 @@
                 open(folder.appending(path: "settings/test.defaults"))[number] = 1
             }
         }
+
+        @Test(.ownFile) func anUnreadableFileOfAnotherUserIsNamedSo() async throws {
+            try FileBackend(path: ownFile).write([("number", 1)])
+            #expect(chown(ownFolder, 65_534, 65_534) == 0)
+            for owner in [UInt32(0), 65_534] {
+                #expect(chmod(ownFile, 0) == 0 && chown(ownFile, owner, owner) == 0)
+                await #expect(processExitsWith: .success) { [path = ownFile as String, owner = owner as UInt32] in
+                    #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+                    let suite = DefaultsSuite(backend: FileBackend(path: path))
+                    let error = #expect(throws: DefaultsError.self) { try suite.checkReadability() }
+                    #expect(error?.reason.contains("belongs to the user") == (owner == 0), "\(error?.reason ?? "")")
+                }
+            }
+        }
     }
 #endif

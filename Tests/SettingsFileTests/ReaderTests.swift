@@ -133,4 +133,16 @@ struct ReaderTests: SettingsFileTests {
             #expect(open(file)[number] == 42)
         }
     #endif
+
+    @Test func aReaderOfAnUnusableFileReadsTheNextOne() throws {
+        try withFile { file in
+            try Data("text".utf8).write(to: file)
+            let suite = open(file)
+            #expect(fails(with: .unavailable) { _ = try suite.read(number) })
+            try FileManager.default.removeItem(at: file)
+            try FileBackend(path: file.path).write([("number", 7)])
+            usleep(300_000)
+            #expect(try suite.read(number) == 7)
+        }
+    }
 }

@@ -95,4 +95,13 @@ struct NormalizingTypesTests {
     @Test func aHandWrittenTypeMayChangeItsValueAndWriteATimeStamp() throws {
         #expect(try Self.save(byHand: ByHand(volume: 50)).get() == ByHand(volume: 10))
     }
+
+    @Test func aTypeThatTriesAFloatFirstKeepsNaNsApart() {
+        let setting = UserDefault(
+            DefaultKey("value", default: HandWritten.Either<Float, Double>.second(0)), in: .inMemory())
+        setting.value = .first(.nan)
+        if case .first(let value) = setting.value { #expect(value.isNaN) } else { Issue.record("a Double") }
+        setting.value = .second(Double(bitPattern: 0x7FF8_0000_0000_0001))
+        if case .first = setting.value { Issue.record("a Float") }
+    }
 }

@@ -273,4 +273,9 @@ extension PropertyListTests {
             #expect(isSame, "\(list.testDescription) read back as \(copy.testDescription)")
         }
     }
+
+    @Test func dictionariesAreNested() {
+        let deep = (0..<65).reduce(PropertyList.integer(1)) { value, _ in ["k": value] }
+        #expect(deep.isNested(deeperThan: PropertyList.depthLimit))
+    }
 }

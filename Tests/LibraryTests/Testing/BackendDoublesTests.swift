@@ -146,4 +146,13 @@ struct BackendDoublesTests {
         }
         #expect(suite[.volume] == 3)
     }
+
+    @Test func aSlowCallDelaysNoOther() {
+        let suite = DefaultsSuite(backend: SlowBackend(delay: .seconds(5), of: [.keys]))
+        let time = ContinuousClock().measure {
+            suite[DefaultKey("volume", default: 1)] = 2
+            #expect(suite[DefaultKey("volume", default: 1)] == 2)
+        }
+        #expect(time < .seconds(4))
+    }
 }

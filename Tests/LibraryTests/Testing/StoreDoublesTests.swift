@@ -45,4 +45,10 @@ import TypedDefaultsTesting
         try expectIssue("updateStored(_:)") { try store.updateStored { $0 = nil } }
         try expectIssue("observe(initial:_:)") { store.observe { _ in }.cancel() }
     }
+
+    @Test func aRecordingStoreRemoves() {
+        let store = RecordingStore(InMemoryStore(CameraConfig()))
+        store.remove()
+        #expect(store.get() == nil)
+    }
 }

@@ -125,4 +125,27 @@ struct StoreLawTests {
         try await law.verify { PersistentStore<LawSample>() }
         try await law.verify { AnyStore<LawSample>.persistent(in: DefaultsSuite.standard.scoped("scope/")) }
     }
+
+    private final class Refusing: DefaultStoreType {
+        typealias Default = LawSample
+        let base = InMemoryStore<LawSample>()
+        let refused: [LawSample]
+        init(_ refused: [LawSample]) { self.refused = refused }
+        func get() -> LawSample? { base.get() }
+        func set(_ value: LawSample) { try? save(value) }
+        func remove() { base.remove() }
+        func load() throws -> LawSample? { try base.load() }
+        func save(_ value: LawSample) throws {
+            if refused.contains(value) { throw DefaultsError(.refused, reason: "") }
+            try base.save(value)
+        }
+    }
+
+    @Test func aStoreMayRefuseAllButTheFirstTwoSamples() async throws {
+        let all = LawSample.samples
+        try await StoreLaw.valuesReadBackBitForBit.verify { Refusing([all.last!]) }
+        await #expect(throws: (any Error).self) {
+            try await StoreLaw.valuesReadBackBitForBit.verify { Refusing([all[0]]) }
+        }
+    }
 }

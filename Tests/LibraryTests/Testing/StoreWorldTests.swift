@@ -296,4 +296,18 @@ import TypedDefaultsTesting
             }
         }
     #endif
+
+    @Test @MainActor func aModelThatHidesARefusalIsFound() async throws {
+        let world = try #require(StoreWorld<Camera>.all.first { $0.description == "unavailable at first" })
+        let texts = await CollectedIssues.awaiting {
+            await world.check {
+                $0
+            } act: { store in
+                try? store.update { $0.zoom *= 2 }
+            } shows: {
+                $0.value.zoom == $1.zoom
+            }
+        }
+        #expect(texts.count == 1)
+    }
 }

@@ -263,5 +263,18 @@
                 #expect(try tool.names == ["camera.defaults", "program"])
             }
         }
+
+        @Test(arguments: [238, 239]) func theCopyOfALongNameIsFound(length: Int) throws {
+            try CommandLineTool.run { tool throws in
+                let file = tool.file(String(repeating: "x", count: length - 9))
+                #expect(file.lastPathComponent.utf8.count == length)
+                try FileBackend(path: file.path).write([("a", 1)])
+                var bytes = try Data(contentsOf: file)
+                bytes[33] ^= 4
+                try overwrite(file, with: bytes)
+                #expect(try tool("repair", file.path).code == 0)
+                #expect(try tool("info", file.path).lines.count { $0.hasPrefix("set aside: ") } == 1)
+            }
+        }
     }
 #endif

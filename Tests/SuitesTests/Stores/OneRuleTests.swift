@@ -377,4 +377,22 @@ private struct Wrapped {
         #expect(throws: DefaultsError.self) { try suite.update { $0[Span.self].low = 40 } }
         #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
     }
+
+    private final class Shared: DefaultConvertible, Codable, @unchecked Sendable {
+        static let key = "shared"
+        var n = 1
+    }
+
+    @Test func anUpdateThatThrowsLeavesTheObjectOfAStoreAlone() throws {
+        struct Stop: Error {}
+        let (store, object) = (ForeignStore<Shared>(), Shared())
+        store.set(object)
+        #expect(throws: Stop.self) {
+            try store.update(default: Shared()) { shared in
+                shared.n = 2
+                throw Stop()
+            }
+        }
+        #expect(object.n == 1)
+    }
 }
