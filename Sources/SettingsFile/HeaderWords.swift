@@ -18,9 +18,11 @@ package struct CommittedEnd: Equatable {
     /// Whether another file is about to get the name, or has it.
     var isReplaced: Bool { rawValue & 1 != 0 }
 
-    /// Where reading stops. Never before records that had been flushed: then the word is wrong, and
-    /// the checksums of the records tell where they end.
-    package func limit(flushed: UInt64) -> Int { flushed > UInt64(end) ? .max : end }
+    /// Where reading stops. Never in the header or before records that had been flushed: then the
+    /// word is wrong, and the checksums of the records tell where they end.
+    package func limit(flushed: UInt64) -> Int {
+        flushed > UInt64(end) || end < RecordFormat.headerLength ? .max : end
+    }
 
     /// Never 0, so that an emptied file has another value than any that was read.
     static func randomTag() -> UInt64 { .random(in: 1...UInt64(UInt32.max)) }

@@ -293,6 +293,12 @@ extension SettingsFile {
         return withValues { $0.value(forKey: key) }
     }
 
+    /// The value at `knownGeneration`.
+    package func knownBytes(forKey key: String) -> [UInt8]? { withValues { $0.value(forKey: key) } }
+
+    /// The generation of the values that this process has.
+    package var knownGeneration: UInt64 { shown.withLock { $0.generation } }
+
     /// Returns the keys. Throws if the file cannot be used now.
     package func keys() throws(SettingsFileError) -> [String] {
         endPause()

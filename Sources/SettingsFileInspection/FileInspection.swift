@@ -107,7 +107,7 @@ extension FileInspection {
     private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, after crc: UInt32, upTo committed: Int) {
         var (values, payloads, crc) = (KeyTable(), [Range<Int>](), crc)
         end = RecordFormat.headerLength
-        while end != committed, let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
+        while let commit = RecordFormat.commit(in: bytes, at: end, after: crc), commit.end <= committed {
             payloads.append(commit.payload)
             (end, crc, records) = (commit.end, commit.crc, records + 1)
         }

@@ -60,6 +60,27 @@ struct HeaderWordsTests: SettingsFileTests {
         }
     }
 
+    /// Records that were not flushed yet: nothing but the committed word says which there are.
+    @Test(arguments: faults.map(\.0)) func anInspectionSeesWhatProgramsRead(fault: String) throws {
+        try withFile { file in
+            let writer = FileBackend(path: file.path, flushDelay: .seconds(3_600))
+            for (key, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, PropertyList)] {
+                try writer.write([(key, value)])
+            }
+            let (word, first) = try committed(of: file)
+            let wrong = try #require(Self.faults.first { $0.0 == fault }).1
+            try write(wrong(word, first), at: RecordFormat.committedOffset, of: file)
+            let inspection = try FileInspection(file: file)
+            let reader = open(file)
+            #expect(try reader.keys() == inspection.keys)
+            // A word that leads into the header is wrong. Any other one may be a smaller end.
+            if ["zero", "within the header"].contains(fault) { #expect(inspection.keys == ["a", "b", "c"]) }
+            reader[number] = 4
+            #expect(
+                open(file)[number] == 4 && open(file)[DefaultKey("a", default: 0)] == (inspection.keys.isEmpty ? 0 : 1))
+        }
+    }
+
     @Test(arguments: [0, 1, 8, 96, 1 << 20, 1 << 40, .max] as [UInt64])
     func aWrongFlushedWordLosesNoRecord(word: UInt64) throws {
         try withFile { file in

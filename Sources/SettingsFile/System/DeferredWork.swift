@@ -73,18 +73,14 @@ package enum DeferredWork {
         #endif
         // Not Dispatch: on Linux, it ends a process that has no descriptor left for its timer. This
         // needs no background time, because systems that suspend processes do not allow forks.
-        let hasThread = waiting.withLock { waiting in
+        // Started under the lock, so that no other call relies on a thread that is then refused.
+        return waiting.withLock { waiting in
             waiting.changed.signal()
-            defer { waiting.hasThread = true }
+            waiting.hasThread = waiting.hasThread || startThread(runWhenDue)
+            // The next call for the object is due earlier, so it tries again.
+            if !waiting.hasThread { waiting.work[object]?.due = .now + .seconds(1_000_000_000) }
             return waiting.hasThread
         }
-        guard !hasThread, !startThread(runWhenDue) else { return true }
-        // The next call for the object is due earlier, so it tries again.
-        waiting.withLock { waiting in
-            waiting.hasThread = false
-            waiting.work[object]?.due = .now + .seconds(1_000_000_000)
-        }
-        return false
     }
 
     /// Runs work when it is due, until none is pending.

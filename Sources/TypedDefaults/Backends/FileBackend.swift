@@ -28,7 +28,16 @@ package final class FileBackend: DefaultsBackend {
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        guard let bytes = try storedBytes(forKey: key) else { return nil }
+        try Self.value(of: storedBytes(forKey: key), key)
+    }
+
+    /// Returns the value of the generation that this process knows. Others may have stored another.
+    func knownValue(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        try Self.value(of: file.knownBytes(forKey: key), key)
+    }
+
+    private static func value(of bytes: [UInt8]?, _ key: String) throws(DefaultsError) -> PropertyList? {
+        guard let bytes else { return nil }
         guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else { throw .unreadableBytes(key) }
         return value
     }

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 /// Tests what other threads find while a commit is under way.
 struct CommitsUnderWayTests {
@@ -109,6 +110,40 @@ struct CommitsUnderWayTests {
         func commit(_ edits: BackendEdits, over generation: UInt64?) throws(DefaultsError) -> CommitOutcome {
             _ = try base.commit(edits, over: generation)
             return .committed()
+        }
+    }
+
+    /// Other processes change both keys in each commit; here, threads with a file of their own.
+    @Test func observersOfSeveralKeysNeverHearHalfOfACommit() throws {
+        try Backend.file.withSuite { [a, b] suite in
+            let path = try #require(suite.location)
+            try suite.update { ($0[a], $0[b]) = (0, 0) }
+            let (torn, writers) = (Guarded<[String]>([]), Guarded(4))
+            let tokens = [
+                suite.observe(a, b) { a, b in if a != b { torn.withLock { $0.append("\(a) and \(b)") } } },
+                suite.observeAll { change in
+                    if change.keys != ["a", "b"] { torn.withLock { $0.append("\(change.keys)") } }
+                },
+            ]
+            onThreads(5) { index in
+                guard index < 4 else {
+                    while writers.withLock({ $0 }) > 0 { _ = (suite[a], suite[b]) }
+                    return
+                }
+                let other = DefaultsSuite(backend: FileBackend(path: path))
+                for _ in 0..<1_000 {
+                    #expect(throws: Never.self) {
+                        try other.update { contents in
+                            contents[a] += 1
+                            contents[b] += 1
+                        }
+                    }
+                }
+                writers.withLock { $0 -= 1 }
+            }
+            suite.waitForHandlers()
+            #expect(torn.withLock { $0 } == [])
+            for token in tokens { token.cancel() }
         }
     }
 }
