@@ -235,7 +235,7 @@ struct FileInspectionTests: SettingsFileTests {
     @Test func aFileOfTheLargestSizeIsRead() throws {
         try withFile { file in
             try FileBackend(path: file.path).write([("number", 7)])
-            #expect(truncate(file.path, RecordFormat.sizeLimit) == 0)
+            #expect(truncate(file.path, off_t(RecordFormat.sizeLimit)) == 0)
             #expect(try FileInspection(file: URL(filePath: file.path)).problems == [])
         }
     }
