@@ -14,7 +14,7 @@ private final class Player: StorableConfig {
 private final class Account: StorableConfig { @Stored("text") var text = "" }
 
 /// Config classes with what suites offer: rules, scopes, secrecy, moved settings.
-struct ConfigsInSuitesTests {
+@Suite(.ownThreads) struct ConfigsInSuitesTests {
     @Test func propertiesTakeARule() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)

@@ -35,7 +35,7 @@ final class SpecialConfig: GenericConfig<Int> {
     @Stored var isSpecial = true
 }
 
-struct StorableConfigTests {
+@Suite(.ownThreads) struct StorableConfigTests {
     enum Camera {
         final class Config: StorableConfig { @Stored var inner = 1 }
     }

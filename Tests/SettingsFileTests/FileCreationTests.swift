@@ -7,7 +7,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests when files and folders are created, and with which permissions.
-struct FileCreationTests: SettingsFileTests {
+@Suite(.ownThreads) struct FileCreationTests: SettingsFileTests {
     #if os(macOS) || os(Linux)
         /// A `umask` may withhold rights even from the owner. Each case runs in a process of its
         /// own, as a user other than root, because permissions do not restrict root.

@@ -7,7 +7,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests changes that arrive without a read. Another backend for the file acts as another process.
-@Suite(.ownFile) struct FileWatchTests {
+@Suite(.ownFile, .ownThreads) struct FileWatchTests {
     private var file: URL { URL(filePath: ownFile) }
     private let number = DefaultKey("number", default: 0)
 
@@ -116,7 +116,7 @@ import Testing
                 backend.watch {}
                 backend.watch(nil)
                 let before = descriptors()
-                for _ in 0..<200 {
+                for _ in 0..<50 {
                     let (isOver, late) = (Guarded(false), Guarded(0))
                     backend.watch {
                         if isOver.withLock({ $0 }) { late.withLock { $0 += 1 } }

@@ -30,11 +30,11 @@ struct KeyTableTests {
             ["", "é", "e\u{301}"]
             + (1..<300).map { number in String(repeating: "k", count: number % 33) + String(number / 33) }
         var expected: [ByteString: [UInt8]] = [:]
-        for round in 0..<10_000 {
+        for round in 0..<5_000 {
             let edits = (0..<Int.random(in: 1...3, using: &generator)).map { _ -> (key: String, value: [UInt8]?) in
                 let count = Int.random(in: 0...200, using: &generator)
                 // At first, most keys are set, and later, most are removed.
-                let isSet = Int.random(in: 0..<10_000, using: &generator) > round
+                let isSet = Int.random(in: 0..<5_000, using: &generator) > round
                 return (
                     keys.randomElement(using: &generator)!,
                     isSet ? [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: count) : nil

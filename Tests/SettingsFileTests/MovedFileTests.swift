@@ -46,7 +46,7 @@ enum Disturbance: CaseIterable {
     }
 }
 
-struct MovedFileTests: SettingsFileTests {
+@Suite(.ownThreads) struct MovedFileTests: SettingsFileTests {
     enum Moment: CaseIterable { case before, between, after }
 
     struct Case: CustomTestStringConvertible {

@@ -9,7 +9,7 @@
 
     /// Tests whose files and folders are used and created. They run as root, which may do anything,
     /// and as the user 65534.
-    @Suite(.enabled(if: geteuid() == 0, "needs root"))
+    @Suite(.ownThreads, .enabled(if: geteuid() == 0, "needs root"))
     struct OwnershipTests: SettingsFileTests {
         private let user: uid_t = 65_534
 

@@ -10,7 +10,7 @@
 
     /// Tests a settings file in a read-only folder, which can be written but not replaced. Each
     /// test runs in a process of its own, as a user other than root.
-    @Suite(.ownFile) struct ReadOnlyFolderTests {
+    @Suite(.ownFile, .ownThreads) struct ReadOnlyFolderTests {
         /// Makes ``ownFile`` a file that holds number 1.
         private static func makeFileInReadOnlyFolder() throws {
             try commit([("number", 1)], to: ownFile)

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Tests of readers of a file that cannot be used as usual.
-struct ReaderTests: SettingsFileTests {
+@Suite(.ownThreads) struct ReaderTests: SettingsFileTests {
     /// A compaction holds the state lock while the disk works.
     @Test func aReadDoesNotWaitForTheStateLock() throws {
         try withFile { file in

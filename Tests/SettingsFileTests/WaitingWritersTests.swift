@@ -6,7 +6,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests how long writers wait while another thread or another process keeps a lock.
-struct WaitingWritersTests: SettingsFileTests {
+@Suite(.ownThreads) struct WaitingWritersTests: SettingsFileTests {
     private func open(_ file: URL, timeout: Duration) -> AnyStore<Int> {
         let backend = FileBackend(path: file.path, timeout: timeout)
         return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend))).store

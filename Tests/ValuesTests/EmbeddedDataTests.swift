@@ -5,7 +5,7 @@ import TypedDefaults
 
 /// JSON or a property list inside stored data, as other code wrote it. It is read only if the
 /// declared type is not data itself and its own form was not found.
-struct EmbeddedDataTests {
+@Suite(.ownThreads) struct EmbeddedDataTests {
     private func read<Value: Codable & Sendable>(_ data: Data, as type: Value.Type = Value.self) throws -> Value? {
         let suite = DefaultsSuite.inMemory(["value": .data(data)])
         return try UserDefault(DefaultKey<Value?>("value", default: nil), in: suite).store.load() ?? nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedDefaults
 
-struct PropertyListTests {
+@Suite(.ownThreads) struct PropertyListTests {
     private static let distinct: [PropertyList] = [
         false, true, 0, 1, -1, 5, 0.0, -0.0, 1.0, 5.0, .double(.nan), .double(-.nan), .double(.signalingNaN),
         .double(Double(bitPattern: 0x7FF8_0000_0000_0001)), .double(.infinity), .integer(9_223_372_036_854_775_807),

@@ -9,7 +9,7 @@ import TypedDefaults
 /// Some cells do not compile: a hand-written type, and a type with a raw value that is not
 /// `Codable`, inside an array, dictionary or set. A container cannot be `Codable` on condition of
 /// another protocol, so its elements must be `Codable`.
-struct GridTests {
+@Suite(.ownThreads) struct GridTests {
     @Test(arguments: Grid.cells)
     func aValueReadsBackFromMemory(cell: Cell) throws {
         let suite = DefaultsSuite.inMemory()

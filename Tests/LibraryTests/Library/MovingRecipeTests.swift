@@ -53,7 +53,7 @@ func importUserDefaults(from file: URL, to suite: DefaultsSuite) throws {
     }
 }
 
-struct MovingRecipeTests {
+@Suite(.ownThreads) struct MovingRecipeTests {
     @Test(arguments: ["standard.move(.keys", "func mirror", "func takeOverQuality", "func importUserDefaults"])
     func thePageShowsTheCodeOfThisFile(_ text: String) throws {
         #expect(try article("MovingSettings", shows: text))

@@ -5,7 +5,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Law 7: no stored value appears in a log, a description or an error.
-struct SecrecyTests {
+@Suite(.ownThreads) struct SecrecyTests {
     static let secret = "S3CR3T"
 
     /// A type whose own errors quote their input.

@@ -9,7 +9,7 @@
     import TypedDefaults
 
     /// Tests the protection of a program from Foundation's `UserDefaults`.
-    struct UserDefaultsBackendTests {
+    @Suite(.ownThreads) struct UserDefaultsBackendTests {
         private func withUserDefaults(_ body: (UserDefaults, DefaultsSuite) throws -> Void) throws {
             let name = makeSuiteName()
             let userDefaults = try #require(UserDefaults(suiteName: name))

@@ -36,7 +36,7 @@ struct IsolationTests {
 #if os(macOS) || os(Linux)
     /// Each test runs in a process of its own, because the isolation lasts until the end of the
     /// process.
-    @Suite(.collectsIssues) struct QuarantineTests {
+    @Suite(.collectsIssues, .ownThreads) struct QuarantineTests {
         enum Check: String, CaseIterable, Codable {
             case anotherThreadSharesASuiteInMemory
             case whatWasReadBeforeIsProtectedToo

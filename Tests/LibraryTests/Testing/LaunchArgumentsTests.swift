@@ -11,7 +11,7 @@ private func read(_ arguments: [String], _ key: String) -> PropertyList? {
     return suite[DefaultKey<PropertyList?>(key)]
 }
 
-struct LaunchArgumentsTests {
+@Suite(.ownThreads) struct LaunchArgumentsTests {
     // Reading
 
     @Test func argumentsArePairsOfANameAndAValue() {

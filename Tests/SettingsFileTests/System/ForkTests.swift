@@ -10,7 +10,7 @@
 
     /// Tests processes that are forked or started in unusual ways. Each test runs in a process of
     /// its own.
-    @Suite(.ownFile) struct ForkTests {
+    @Suite(.ownFile, .ownThreads) struct ForkTests {
         private static func waitForExit(of child: pid_t) -> Int32 {
             var status: Int32 = -1
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the settings file. Two backends for one file act as two processes, because they share
 /// nothing but the file.
-struct FileBackendTests: SettingsFileTests {
+@Suite(.ownThreads) struct FileBackendTests: SettingsFileTests {
     // Several processes
 
     @Test func theNextGetReadsExternalChanges() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests what happens after a background flush fails.
-struct BackgroundFlushTests {
+@Suite(.ownThreads) struct BackgroundFlushTests {
     /// A backend in memory whose first flushes fail.
     private final class FailingFlushes: BackendDecorator {
         let flushes = Guarded(0)

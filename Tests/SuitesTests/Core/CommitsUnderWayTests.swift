@@ -74,7 +74,7 @@ struct CommitsUnderWayTests {
         return (suite, ended)
     }
 
-    @Test(arguments: [true, false]) func severalKeysAreOfOneCommit(hasGenerations: Bool) throws {
+    @Test(.ownThreads, arguments: [true, false]) func severalKeysAreOfOneCommit(hasGenerations: Bool) throws {
         let (suite, ended) = committingSuite(reads: 1, hasGenerations: hasGenerations)
         let (a, b) = try suite.read(a, b)
         #expect(a == b)

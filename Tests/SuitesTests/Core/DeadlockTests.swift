@@ -6,7 +6,7 @@ import Testing
 
 /// Tests foreign code that would deadlock if the library called it under a lock. It runs in a
 /// process of its own, which an alarm kills after a minute, so that a deadlock fails only the test.
-struct DeadlockTests {
+@Suite(.ownThreads) struct DeadlockTests {
     #if os(macOS) || os(Linux)
         @Test func theDeallocatorsOfReplacedDataMayUseTheSuite() async {
             await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ private let number = DefaultKey("number", default: 1)
 
 private func arguments(_ text: String...) -> [DefaultsSuite.Layer] { [.arguments(text), .stored] }
 
-struct LayersTests {
+@Suite(.ownThreads) struct LayersTests {
     /// Also if a handler takes longer than the next commits.
     @Test(arguments: Backend.allCases)
     func observersOfSeveralKeysGetTheValuesOfEachCommit(backend: Backend) throws {

@@ -8,7 +8,7 @@ import TypedDefaultsTesting
 
 /// Tests that the Observation framework receives external changes, and that reads cost nothing
 /// extra without tracking.
-struct TrackingTests {
+@Suite(.ownThreads) struct TrackingTests {
     private static let number = DefaultKey("number", default: 0)
 
     /// The framework notes what to call only after the read.

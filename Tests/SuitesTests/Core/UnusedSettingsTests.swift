@@ -24,7 +24,7 @@ struct UnusedSettingsTests {
 
     /// The suite keeps what it has decoded of a stored value, and forgets a name without one.
     @Test func namesWithoutAValueAreForgotten() throws {
-        let keys = (0..<10_000).map { "key-\($0)" }
+        let keys = (0..<2_000).map { "key-\($0)" }
         let suite = DefaultsSuite.inMemory(
             Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) })
         ).quiet

@@ -25,7 +25,7 @@ func settings(
 
 #if os(macOS) || os(Linux)
     /// A process that may not write the folder. Root may, so it becomes another user.
-    struct ReadOnlyMigrationTests {
+    @Suite(.ownThreads) struct ReadOnlyMigrationTests {
         private static func makeReadOnlyFile() throws -> URL {
             let file = try makeFile()
             let folder = file.deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Testing
 import TypedDefaults
 
 /// Observing a store of a program, which reports its changes only if it implements `observe`.
-struct ForeignStoreObservingTests {
+@Suite(.ownThreads) struct ForeignStoreObservingTests {
     private let received = Guarded<[[Int?]]>([])
 
     private func note(_ change: DefaultChange<Int>) {

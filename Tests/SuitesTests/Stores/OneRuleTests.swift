@@ -136,7 +136,7 @@ private struct Wrapped {
 
     @Test(arguments: edits.keys.sorted(), Backend.allCases)
     func editsOfDifferentPropertiesByTwoThreadsAreKept(way: String, backend: Backend) throws {
-        let (edit, rounds) = (try #require(Self.edits[way]), 200)
+        let (edit, rounds) = (try #require(Self.edits[way]), 100)
         try backend.withSuite { suite in
             onThreads(2) { index in
                 for _ in 0..<rounds {

@@ -11,7 +11,7 @@ struct ThreeReleasesTests {
     @Test(.timeLimit(.minutes(60)), arguments: [Backend.memory, .file])
     func aReleaseStoresAndReadsWhatWasChosen(backend: Backend) throws {
         func number(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) }
-        let (count, first) = ((number("TYPED_DEFAULTS_RELEASES") ?? 800) / 2, number("TYPED_DEFAULTS_SEED") ?? 1)
+        let (count, first) = ((number("TYPED_DEFAULTS_RELEASES") ?? 400) / 2, number("TYPED_DEFAULTS_SEED") ?? 1)
         var (writes, pairs, bad) = (0, 0, [String: Int]())
         try backend.withSuite { one in
             try backend.withSuite { other in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-struct NamedSuitesTests {
+@Suite(.ownThreads) struct NamedSuitesTests {
     @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", "%41", String(repeating: "x", count: 201)])
     func namesWithPathsAreRefused(name: String) {
         #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })

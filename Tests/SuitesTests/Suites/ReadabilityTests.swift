@@ -7,7 +7,7 @@ import TypedDefaultsTesting
 @testable import TypedDefaults
 
 /// Tests the check with which a server stops instead of running on defaults.
-struct ReadabilityTests: SettingsFileTests {
+@Suite(.ownThreads) struct ReadabilityTests: SettingsFileTests {
     private func commit(_ edits: [(key: String, value: PropertyList?)], to file: URL) throws {
         let backend = FileBackend(path: file.path)
         try backend.write(edits)

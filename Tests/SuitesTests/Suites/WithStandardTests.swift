@@ -21,7 +21,7 @@
     }
 
     /// Each test runs in a process of its own, so that the user's settings are not touched.
-    struct WithStandardTests {
+    @Suite(.ownThreads) struct WithStandardTests {
         private static let checks: [String: @Sendable () async throws -> Void] = [
             "editsInPlaceAreStoredInTheOtherSuite": editsInPlaceAreStoredInTheOtherSuite,
             "whatWasMadeBeforeUsesTheOtherSuite": whatWasMadeBeforeUsesTheOtherSuite,
