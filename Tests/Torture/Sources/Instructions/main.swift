@@ -1,5 +1,5 @@
 // Repeats one call, so that `Tests/Benchmarks/instructions` can count its instructions.
-// usage: Instructions CALL memory|FILE ROUNDS
+// usage: Instructions CALL memory|FILE
 import Foundation
 import TypedDefaults
 import TypedDefaultsRecipes
@@ -40,9 +40,7 @@ struct Settings {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let rounds = Int(arguments[3]) else {
-    fatalError("usage: Instructions CALL memory|FILE ROUNDS")
-}
+guard arguments.count == 3 else { fatalError("usage: Instructions CALL memory|FILE") }
 let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSuite(file: URL(filePath: arguments[2]))
 let store = PersistentStore<Config>(in: suite)
 let settings = Settings(in: suite)
@@ -59,7 +57,7 @@ suite[.count] = 2
 @Sendable func noteValue(_ change: DefaultChange<Config>) { precondition(change.newValue!.count > 0) }
 
 /// The instructions of this function and the functions that it calls are counted.
-@MainActor @inline(never) func run() throws -> Int {
+@MainActor @inline(never) func run(_ rounds: Int) throws -> Int {
     var sum = 0
     switch arguments[1] {
     case "get": for _ in 0..<rounds { sum += store.get()?.count ?? 1 }
@@ -89,4 +87,5 @@ suite[.count] = 2
     }
     return sum
 }
-print(try run())
+// The first rounds are not counted.
+print(try run(500), try run(1_000))
