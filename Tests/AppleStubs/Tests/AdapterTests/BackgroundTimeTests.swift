@@ -7,7 +7,7 @@ import Testing
 
 /// Tests flushes and compactions of a process that may be suspended. Each test runs in its own
 /// process, because the stub's state applies to the whole process.
-struct BackgroundTimeTests {
+@Suite(.ownThreads) struct BackgroundTimeTests {
     /// A backend that is flushed shortly after a change.
     private final class Backend: DefaultsBackend {
         let contents = Guarded<[String: PropertyList]>([:])

@@ -7,7 +7,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests settings files on a device that protects files.
-struct FileProtectionTests: SettingsFileTests {
+@Suite(.ownThreads) struct FileProtectionTests: SettingsFileTests {
     private let text = DefaultKey("text", default: "")
 
     private let firstUnlock = FileProtectionType.completeUntilFirstUserAuthentication.rawValue

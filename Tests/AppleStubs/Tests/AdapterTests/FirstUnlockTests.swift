@@ -5,7 +5,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests settings that are hidden before the first unlock.
-struct FirstUnlockTests {
+@Suite(.ownThreads) struct FirstUnlockTests {
     private static let number = DefaultKey<Int?>("number")
     private var number: DefaultKey<Int?> { Self.number }
 

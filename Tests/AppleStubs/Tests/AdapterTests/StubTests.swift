@@ -1,8 +1,9 @@
 import AppleFoundation
+import TestSupport
 import Testing
 
 /// Tests what the tests of the adapters do not show of the stubs.
-struct StubTests {
+@Suite(.ownThreads) struct StubTests {
     @Test func mistakesThatCrashOnApplePlatformsCrashHere() async {
         await #expect(processExitsWith: .failure) {
             UserDefaults.standard.addObserver(

@@ -1,9 +1,10 @@
 import AppleFoundation
+import TestSupport
 import Testing
 import TypedDefaults
 import os
 
-struct SystemLogTests {
+@Suite(.ownThreads) struct SystemLogTests {
     @Test func theLogHasOneLineForEachKindAndShowsOnlyTheKind() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let suite = DefaultsSuite.inMemory(["key": "S3CR3T", "another": "S3CR3T"])
