@@ -3,7 +3,8 @@ package import Testing
 
 /// Runs each case of a test on threads of its own, not on the few of Swift's pool, which a test
 /// that waits would hold. For tests in processes, too: until the task of such a test gets a thread
-/// to collect its process, Swift Testing asks for it again and again.
+/// to collect its process, Swift Testing asks for it again and again. Systems before iOS 18 and
+/// macOS 15 always use the pool.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
