@@ -143,7 +143,8 @@ enum Disturbance: CaseIterable {
             #expect(suite[number] == 1)
             #expect(fails(with: .unavailable) { _ = try suite.contents() })
             #expect(fails(with: .unavailable) { _ = try suite.read(number) })
-            usleep(1_100_000)
+            // Longer than readers wait, however rarely they look.
+            usleep(3_000_000)
             #expect(suite[number] == 0)
             #expect(try suite.contents().isEmpty)
             #expect(open(file)[number] == 0)

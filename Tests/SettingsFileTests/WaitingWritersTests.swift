@@ -42,7 +42,7 @@ import Testing
 
     @Test func afterATimeoutWritersFailAtOnceUntilAnotherProcessWrites() throws {
         try withFile { file in
-            let timeout = Duration.seconds(1)
+            let timeout = Duration.seconds(3)
             let store = open(file, timeout: timeout)
             try store.save(1)
             let holder = FileBackend(path: file.path)

@@ -30,11 +30,11 @@ package final class Guarded<Value: Sendable>: @unchecked Sendable {
 
 extension Guarded {
     /// Returns when the value is as expected: on a file, the watch thread may be the one that
-    /// notifies. Returns after ten seconds in any case, so that the following expectation fails.
+    /// notifies. Returns after a minute in any case, so that the following expectation fails.
     package func wait(until isSo: (Value) -> Bool) {
         lock.lock()
         defer { lock.unlock() }
-        let end = Date(timeIntervalSinceNow: 10)
+        let end = Date(timeIntervalSinceNow: 60)
         while !isSo(value), lock.wait(until: end) {}
     }
 }

@@ -12,9 +12,5 @@ extension SettingsFileTests {
         try removeFolder(of: file)
     }
 
-    package func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {
-        DefaultsSuite(backend: FileBackend(path: file.path, durability: durability)).quiet
-    }
-
     package var number: DefaultKey<Int> { DefaultKey("number", default: 0) }
 }

@@ -24,6 +24,11 @@
     }
 
     extension SettingsFileTests {
+        /// Opens a file. Writers wait as long as a busy machine needs.
+        package func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {
+            DefaultsSuite(backend: FileBackend(path: file.path, durability: durability, timeout: .seconds(60))).quiet
+        }
+
         /// Opens the log of a file, as a process does.
         package func openLog(of file: URL) throws -> (log: Log, values: KeyTable) {
             let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)

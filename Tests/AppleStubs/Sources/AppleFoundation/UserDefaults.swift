@@ -346,7 +346,10 @@ private final class Preferences: @unchecked Sendable {
                 return
             }
             let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
-            try data.write(to: file(name), options: .atomic)
+            // Not `.atomic`, which waits for the disk: no test cuts the power.
+            let new = file("\(name)-\(UUID().uuidString)").path
+            try data.write(to: URL(filePath: new))
+            guard rename(new, file(name).path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             // Continue, because only other processes would miss the value, and few tests have one.
             FileHandle.standardError.write(Data("AppleStubs: \(name) was not saved: \(error)\n".utf8))
