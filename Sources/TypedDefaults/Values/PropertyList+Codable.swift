@@ -13,13 +13,15 @@ extension PropertyList: Codable {
             return
         }
         let container = try decoder.singleValueContainer()
-        func form<Value: Decodable>(_ form: (Value) -> PropertyList) -> PropertyList? {
-            (try? container.decode(Value.self)).map(form)
+        func first<each Value: Decodable>(_ forms: repeat (each Value) -> PropertyList) -> PropertyList? {
+            for (type, form) in repeat ((each Value).self, each forms) {
+                if let found = try? form(container.decode(type)) { return found }
+            }
+            return nil
         }
-        let found =
-            form(PropertyList.bool) ?? form(PropertyList.integer) ?? form(PropertyList.unsigned)
-            ?? form(PropertyList.double) ?? form(PropertyList.string) ?? form(PropertyList.data)
-            ?? form(PropertyList.date) ?? form(PropertyList.array) ?? form(PropertyList.dictionary)
+        let found = first(
+            PropertyList.bool, PropertyList.integer, PropertyList.unsigned, PropertyList.double, PropertyList.string,
+            PropertyList.data, PropertyList.date, PropertyList.array, PropertyList.dictionary)
         guard let found else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "a property list cannot hold this value")

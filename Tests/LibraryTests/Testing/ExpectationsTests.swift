@@ -66,7 +66,7 @@ import TypedDefaultsTesting
             }
         }
         #expect(
-            texts.map { $0.split(separator: " ", maxSplits: 1)[1] } == [
+            texts.map { $0.split(separator: " ", maxSplits: 1)[1] } as [Substring] == [
                 "changes expected: 3, changes made: 3:\n"
                     + "change 2 is missing: quality = 0.8\nchange 3 is not expected: quality = 0.9"
             ])

@@ -220,7 +220,8 @@ private func read(_ arguments: [String], _ key: String) -> PropertyList? {
             #expect(arguments.allSatisfy { !$0.utf8.contains(0) })
             #expect(read(arguments, key) == value, "round \(round): \(arguments)")
         }
-        let scalars = (0...0x10FFFF).compactMap(UnicodeScalar.init).filter { $0.value < 0x3000 || $0.value % 97 == 0 }
+        let numbers = (0...0x10FFFF as ClosedRange<UInt32>).filter { $0 < 0x3000 || $0 % 97 == 0 }
+        let scalars = numbers.compactMap { UnicodeScalar($0) }
         for start in stride(from: 0, to: scalars.count, by: 500) {
             let texts = scalars[start...].prefix(500).map { PropertyList.string("&\($0);\($0)") }
             let value = PropertyList.array(texts)
