@@ -58,7 +58,7 @@ extension SettingsFile {
             guard try fileLocation.nameHasMoved(from: old.open) else {
                 throw FileFailure("another program has emptied it; the last known values stay in use")
             }
-            guard let start = state.outage?.missingSince, start + .seconds(1) < .now else {
+            guard let start = state.missingSince, start + .seconds(1) < .now else {
                 state.noteOutage(
                     unavailable(FileFailure("it, its folder or a link to it is missing")), isMissing: true,
                     isReported: false)

@@ -93,7 +93,7 @@ package final class SettingsFile: Sendable {
         /// The file of the path cannot be used, while the values of the open one stay in use.
         struct Outage {
             let error: SettingsFileError
-            /// Since when the open file is missing; `nil` if another one is in its place.
+            /// When the open file was first found missing; `nil` if another one is in its place.
             let missingSince: MonotonicTime?
             /// Until when readers do not try again.
             var end = MonotonicTime.now + .milliseconds(200)
@@ -108,6 +108,10 @@ package final class SettingsFile: Sendable {
             changes.add(nil)
         }
 
+        /// Since when the open file was missing at each look; `nil` if it was there, or if the last
+        /// look was long ago.
+        var missingSince: MonotonicTime? { outage.flatMap { .now < $0.end + .seconds(2) ? $0.missingSince : nil } }
+
         /// Records that the name refers to the open file, which can be used.
         mutating func noteUse() { (nameMayHaveMoved, outage) = (false, nil) }
 
@@ -115,7 +119,7 @@ package final class SettingsFile: Sendable {
         mutating func noteOutage(_ error: SettingsFileError, isMissing: Bool = false, isReported: Bool = true) {
             nameMayHaveMoved = log != nil
             if isReported, outage == nil || outage?.missingSince != nil { reports.append(error) }
-            outage = Outage(error: error, missingSince: isMissing ? outage?.missingSince ?? .now : nil)
+            outage = Outage(error: error, missingSince: isMissing ? missingSince ?? .now : nil)
         }
     }
 
