@@ -19,6 +19,7 @@ extension PropertyList: Codable {
             }
             return nil
         }
+        // A chain of `??` would take the compiler almost a second.
         let found = first(
             PropertyList.bool, PropertyList.integer, PropertyList.unsigned, PropertyList.double, PropertyList.string,
             PropertyList.data, PropertyList.date, PropertyList.array, PropertyList.dictionary)

@@ -88,7 +88,7 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
     ///   - samples: At least two different values. Each must equal itself after it is stored and
     ///     read. The store must accept the first two; it may refuse others with an error.
     ///     ``noValueIsDescribed`` reads the descriptions of the first eight, one of which must have
-    ///     six characters.
+    ///     at least six characters.
     ///   - timeout: How long the check may take. A store that blocks fails then; its threads stay
     ///     blocked.
     ///   - makeStore: Returns a new, empty store. It is called once.
